@@ -36,7 +36,7 @@ TEST_CASE("legs of several hops go over the end of a short dimension and claim e
 TEST_CASE("a twisted machine is one of the presets that have it, and of no other", "[conformance]") {
   using support::command;
   CHECK(command("run broadcast --machine tpu-v4 --on 4x4x8t --bytes 1KiB").status == 0);
-  const support::Ended other = command("run broadcast --machine tpu-v5p --on 4x4x8t --bytes 1KiB");
+  const support::Ended other = command("run broadcast --machine gemini --on 4x4x8t --bytes 1KiB");
   CHECK(other.status == 2);
   CHECK(other.err.find("for instance 4x4x8\n") != std::string::npos);
 }

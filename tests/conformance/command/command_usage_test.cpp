@@ -266,7 +266,7 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"run broadcast --on 4x4 --root 99", "0 to 15"},
       {"run broadcast --on 4x4 --ports 9", "1 to 4"},
       {"run broadcast --on 4x4 --json out.json", "> out.json to that file"},
-      {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:4x4x1"},
+      {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:2x2x4"},
       {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
       {"list machines", "write torus list --machines"},
       {"run barrier --on 3x5 --ports 1", "no algorithm applies; --algorithm windows would do, with wormhole, 1 port, contention share"},

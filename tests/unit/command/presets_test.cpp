@@ -50,6 +50,8 @@ TEST_CASE("the figures of presets are those of their sources", "[unit]") {
   // Written down from the sources a second time.
   const std::vector<Figures> figures{{"tpu-v4", 6, 1, {45}},
                                      {"tpu-v5p", 6, 1, {1200.0 / 12}},
+                                     {"tpu7x", 6, 1, {100}},
+                                     {"v6e", 4, 1, {800.0 / 8}},
                                      {"trn2", 4, 1, {1280.0 / 8}},
                                      {"trn2-ultra", 6, 1, {1280.0 / 12}},
                                      {"bgq", 10, 1, {2 * 0.9}},
@@ -80,10 +82,14 @@ TEST_CASE("a preset takes the shapes that its machine can have, and suggests one
     CAPTURE(machine, shape);
     CHECK_NOTHROW(machine_of(named(machine, shape)));
   }
-  for (const auto& [machine, shape, instead] : {std::tuple{"tpu-v4", "2x2x4", "mesh:2x2x4"},
+  for (const auto& [machine, shape, instead] : {std::tuple{"tpu-v4", "3x2x4", "mesh:2x2x4"},
                                                 {"tpu-v4", "4x4x32", "4x4x16"},
                                                 {"tpu-v5p", "mesh:8x8x8", "8x8x8"},
-                                                {"tpu-v5p", "8x8", "mesh:8x8x1"},
+                                                {"tpu-v5p", "8x8", "mesh:2x2x4"},
+                                                {"tpu7x", "2x2x8", "mesh:2x2x4"},
+                                                {"tpu7x", "24x24x24", "16x24x24"},
+                                                {"v6e", "8x4", "mesh:4x8"},
+                                                {"v6e", "4x4x4", "mesh:4x4"},
                                                 {"tpu-v5p", "16x24x24", "16x16x24"},
                                                 {"trn2", "4x8", "4x4"},
                                                 {"bgq", "3x4x4x4x2", "4x4x4x4x2"},
@@ -101,6 +107,30 @@ TEST_CASE("a preset takes the shapes that its machine can have, and suggests one
       CHECK_NOTHROW(machine_of(named(machine, instead)));
     }
   }
+}
+
+TEST_CASE("a slice has the wraps that it has where it is rented", "[unit]") {
+  for (const auto& [machine, slice, shape] : {std::tuple{"tpu-v4", "2x2x4", "mesh:2x2x4"},
+                                              {"tpu-v5p", "2x4x4", "mesh:2x4x4"},
+                                              {"tpu-v5p", "4x4x8t", "4x4x8t"},
+                                              {"tpu7x", "2x2x1", "mesh:2x2x1"},
+                                              {"tpu7x", "4x4x4", "4x4x4"},
+                                              {"tpu7x", "16x24x24", "16x24x24"},
+                                              {"v6e", "2x4", "mesh:2x4"},
+                                              {"v6e", "8x16", "8mx16"},
+                                              {"v6e", "16x16", "16x16"}}) {
+    CAPTURE(machine, slice);
+    CHECK(machine_of(named(machine, slice)).topology == Topology::parse(shape));
+  }
+  for (const Preset& preset : presets()) {
+    for (const std::string_view slice : preset.slices) {
+      CAPTURE(preset.name, slice);
+      CHECK_NOTHROW(machine_of(named(std::string(preset.name).c_str(), std::string(slice))));
+    }
+  }
+  CHECK_THROWS_WITH(machine_of(named("trn3")),
+                    "--machine 'trn3': Trainium3 is no torus, its chips are joined by switches (AWS Neuron "
+                    "documentation); for instance trn2-ultra");
 }
 
 TEST_CASE("options that are typed override those of the preset", "[unit]") {

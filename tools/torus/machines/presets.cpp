@@ -22,6 +22,7 @@ const std::vector<Preset>& table() {
        .rule = "3 dimensions, up to 16x16x16; rings where all extents are multiples of 4, twisted or not, else lines",
        .axes = {{1, 16, Ends::cubes}, {1, 16, Ends::cubes}, {1, 16, Ends::cubes}},
        .shapes = {Origin::published, "Google Cloud documentation, TPU v4; Austin et al., How to Scale Your Model, chapter TPUs, 2025"},
+       .slices = {"2x2x1", "2x2x2", "2x2x4", "2x4x4"},
        .twists = true,
        .ports = 6,
        .bytes_per_s = {45e9},
@@ -30,12 +31,41 @@ const std::vector<Preset>& table() {
       {.name = "tpu-v5p",
        .title = "Google TPU v5p",
        .shape = "8x8x8",
-       .rule = "3 dimensions, up to 16x16x24; rings where all extents are multiples of 4, else lines",
+       .rule = "3 dimensions, up to 16x16x24; rings where all extents are multiples of 4, twisted or not, else lines",
        .axes = {{1, 16, Ends::cubes}, {1, 16, Ends::cubes}, {1, 24, Ends::cubes}},
        .shapes = {Origin::published, "Google Cloud documentation, TPU v5p, 2026"},
+       .slices = {"2x2x1", "2x2x2", "2x2x4", "2x4x4"},
+       .twists = true,
        .ports = 6,
        .bytes_per_s = {100e9},
        .speed = {Origin::derived, "Google Cloud documentation, TPU v5p, 2026: 1,200 GB/s a chip, over 6 links of 2 directions"},
+       .start_up = no_start_up},
+      {.name = "tpu7x",
+       .title = "Google TPU7x, Ironwood",
+       .shape = "8x8x8",
+       .rule = "3 dimensions, up to 16x24x24; rings where all extents are multiples of 4, twisted or not, else lines",
+       .axes = {{1, 16, Ends::cubes}, {1, 24, Ends::cubes}, {1, 24, Ends::cubes}},
+       .shapes = {Origin::derived,
+                  "Google Cloud documentation, TPU7x, 2026: 9,216 chips, as v5p; wraps and twists as in AI-Hypercomputer, "
+                  "accelerator-microbenchmarks, 2026"},
+       .slices = {"2x2x1", "2x2x2", "2x2x4", "2x4x4"},
+       .devices = 2,
+       .twists = true,
+       .ports = 6,
+       .bytes_per_s = {100e9},
+       .speed = {Origin::published, "AI-Hypercomputer, accelerator-microbenchmarks, 2026: 100 GB/s a link, one way"},
+       .start_up = no_start_up},
+      {.name = "v6e",
+       .title = "Google TPU v6e, Trillium",
+       .shape = "16x16",
+       .rule = "2 dimensions, up to 16x16; rings at an extent of 16, else lines",
+       .axes = {{1, 16, Ends::whole}, {1, 16, Ends::whole}},
+       .shapes = {Origin::published,
+                  "Google Cloud documentation, TPU v6e, 2026; wraps: AI-Hypercomputer, accelerator-microbenchmarks, 2026"},
+       .slices = {"1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"},
+       .ports = 4,
+       .bytes_per_s = {100e9},
+       .speed = {Origin::derived, "Google Cloud documentation, TPU v6e, 2026: 800 GB/s a chip, over 4 links of 2 directions"},
        .start_up = no_start_up},
       {.name = "trn2",
        .title = "AWS Trainium2, one trn2 instance",
@@ -120,6 +150,7 @@ std::vector<DimensionShape> nearest(const Preset& preset, const Topology& topolo
     switch (preset.axes[d].ends) {
       case Ends::ring: break;
       case Ends::line: shape[d].wiring = Wiring::line; break;
+      case Ends::whole: shape[d].wiring = shape[d].extent == preset.axes[d].max ? Wiring::ring : Wiring::line; break;
       case Ends::cubes: shape[d].wiring = cubes ? Wiring::ring : Wiring::line; break;
       case Ends::either:
         if (shape[d].extent <= 2 || (dimension < topology.dimensions() && topology.wiring(dimension) == Wiring::line))
@@ -128,6 +159,31 @@ std::vector<DimensionShape> nearest(const Preset& preset, const Topology& topolo
     }
   }
   return shape;
+}
+
+bool of_cubes(const Preset& preset) { return preset.axes.front().ends == Ends::cubes; }
+
+/// Whether a slice of these extents is rented; a machine that is not rented in slices has all shapes that its rule allows.
+bool rented(const Preset& preset, const Topology& topology) {
+  if (preset.slices.empty()) return true;
+  bool cubes = of_cubes(preset);
+  std::string extents;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    cubes = cubes && topology.extent(d) % 4 == 0;
+    extents += fmt::format("{}{}", d == 0 ? "" : "x", topology.extent(d));
+  }
+  return cubes || std::find(preset.slices.begin(), preset.slices.end(), extents) != preset.slices.end();
+}
+
+/// A shape that the machine has, near to one that it has not.
+Topology instead_of(const Preset& preset, const Topology& topology) {
+  Topology fitting(nearest(preset, topology));
+  return rented(preset, fitting) ? fitting : as_rented(preset, Topology::parse(preset.slices[preset.slices.size() / 2]));
+}
+
+std::string rule_text(const Preset& preset) {
+  if (preset.slices.empty()) return std::string(preset.rule);
+  return fmt::format("{}; rented are {}{}", preset.rule, fmt::join(preset.slices, ", "), of_cubes(preset) ? " and multiples of 4" : "");
 }
 
 }  // namespace
@@ -154,6 +210,9 @@ CostModel Preset::cost() const {
 std::span<const Preset> presets() { return table(); }
 
 const Preset& preset_called(std::string_view name) {
+  if (name == "trn3")
+    refuse("--machine", name,
+           "Trainium3 is no torus, its chips are joined by switches (AWS Neuron documentation); for instance trn2-ultra");
   std::vector<std::string_view> names;
   for (const Preset& preset : table()) {
     if (preset.name == name) return preset;
@@ -161,6 +220,17 @@ const Preset& preset_called(std::string_view name) {
   }
   const std::string near = did_you_mean(name, names);
   refuse("--machine", name, fmt::format("it must be {}{}", fmt::join(names, ", "), near));
+}
+
+Topology as_rented(const Preset& preset, const Topology& topology) {
+  bool plain = !preset.slices.empty() && !topology.twisted() && topology.dimensions() == static_cast<Dimension>(preset.axes.size());
+  for (Dimension d = 0; plain && d < topology.dimensions(); ++d) plain = topology.wiring(d) == Wiring::ring;
+  if (!plain || !rented(preset, topology)) return topology;
+  Topology slice(nearest(preset, topology));
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (slice.extent(d) != topology.extent(d)) return topology;
+  }
+  return slice;
 }
 
 void check_shape(const Preset& preset, const Topology& topology) {
@@ -171,7 +241,9 @@ void check_shape(const Preset& preset, const Topology& topology) {
   };
   bool fits = topology.dimensions() == fitting.dimensions() && (preset.twists || !topology.twisted());
   for (Dimension d = 0; fits && d < topology.dimensions(); ++d) fits = same(d);
-  if (!fits) refuse("--on", topology.text(), fmt::format("{} has {}; for instance {}", preset.name, preset.rule, fitting.text()));
+  if (fits && rented(preset, topology)) return;
+  refuse("--on", topology.text(),
+         fmt::format("{} has {}; for instance {}", preset.name, rule_text(preset), instead_of(preset, topology).text()));
 }
 
 std::string speed_text(const Preset& preset) {

@@ -28,6 +28,7 @@ struct PresetAxis {
     ring,
     line,
     either,  ///< a ring or a line; up to an extent of 2 a line
+    whole,   ///< a ring where it has its greatest extent; else a line
     cubes    ///< rings where every extent of the shape is a multiple of 4; else lines
   } ends = Ends::ring;
   std::int32_t multiples_of = 1;
@@ -39,6 +40,9 @@ struct Preset {
   std::string_view rule;   ///< of the shapes, in words
   std::vector<PresetAxis> axes;
   Sourced shapes;
+  /// The slices that are rented, but those whose extents are all multiples of 4 of a machine of cubes; empty: it is not rented in slices.
+  std::vector<std::string_view> slices = {};
+  int devices = 1;      ///< of a chip, as programs count them
   bool twists = false;  ///< has twisted slices too
   int ports = 0;
   std::vector<double> bytes_per_s;  ///< of a channel: one for all, or one a dimension
@@ -53,6 +57,8 @@ struct Preset {
 std::span<const Preset> presets();
 /// Throws InputError that says what may have been meant.
 const Preset& preset_called(std::string_view name);
+/// A slice named by its extents alone, with the wraps that it has where it is rented; any other shape as it is.
+Topology as_rented(const Preset& preset, const Topology& topology);
 /// Throws InputError if the machine has no such shape, with one that it has.
 void check_shape(const Preset& preset, const Topology& topology);
 

@@ -139,6 +139,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
                .preset = preset,
                .cost = preset != nullptr ? preset->cost() : CostModel{},
                .bytes = facts_of(collective).usual_bytes};
+  if (preset != nullptr) spec.shape = as_rented(*preset, spec.shape);
   const auto &bandwidth = typed["bandwidth"], &byte_time = typed["tc"];
   if (bandwidth && byte_time)
     throw InputError(fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *bandwidth, *byte_time));
