@@ -302,7 +302,7 @@ TEST_CASE("help and version are no errors", "[conformance]") {
 
 TEST_CASE("help fits 80 columns", "[conformance]") {
   for (const char* of : {"", " run", " compare", " sweep", " bench", " list", " verify", " import", " bounds", " stress", " view", " plot",
-                         " export", " regret", " explain", " new", " completion", " man"}) {
+                         " export", " regret", " explain", " expect", " new", " completion", " man"}) {
     const support::Ended ended =
         support::run_program("/usr/bin/env", {.arguments = {"COLUMNS=80", "/bin/sh", "-c", std::string(TORUS_PROGRAM) + of + " --help"}});
     CAPTURE(of);

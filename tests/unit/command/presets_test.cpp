@@ -129,8 +129,8 @@ TEST_CASE("a slice has the wraps that it has where it is rented", "[unit]") {
     }
   }
   CHECK_THROWS_WITH(machine_of(named("trn3")),
-                    "--machine 'trn3': Trainium3 is no torus, its chips are joined by switches (AWS Neuron "
-                    "documentation); for instance trn2-ultra");
+                    "--machine 'trn3': an UltraServer of Trainium3 is no torus (AWS Neuron documentation, Trn3 "
+                    "architecture); for instance trn2-ultra");
 }
 
 TEST_CASE("options that are typed override those of the preset", "[unit]") {

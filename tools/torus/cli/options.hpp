@@ -131,6 +131,7 @@ Command export_command();
 Command regret_command();
 Command new_command();
 Command explain_command();
+Command expect_command();
 Command completion_command(const Commands& commands);
 Command man_command(const Commands& commands);
 

@@ -212,7 +212,7 @@ std::span<const Preset> presets() { return table(); }
 const Preset& preset_called(std::string_view name) {
   if (name == "trn3")
     refuse("--machine", name,
-           "Trainium3 is no torus, its chips are joined by switches (AWS Neuron documentation); for instance trn2-ultra");
+           "an UltraServer of Trainium3 is no torus (AWS Neuron documentation, Trn3 architecture); for instance trn2-ultra");
   std::vector<std::string_view> names;
   for (const Preset& preset : table()) {
     if (preset.name == name) return preset;
