@@ -51,6 +51,7 @@ TEST_CASE("the figures of presets are those of their sources", "[unit]") {
   const std::vector<Figures> figures{{"tpu-v4", 6, 1, {45}},
                                      {"tpu-v5p", 6, 1, {1200.0 / 12}},
                                      {"tpu7x", 6, 1, {100}},
+                                     {"tpu-v5e", 4, 1, {400.0 / 8}},
                                      {"v6e", 4, 1, {800.0 / 8}},
                                      {"trn2", 4, 1, {1280.0 / 8}},
                                      {"trn2-ultra", 6, 1, {1280.0 / 12}},
@@ -103,6 +104,7 @@ TEST_CASE("a preset takes the shapes that its machine can have, and suggests one
     } catch (const InputError& error) {
       const std::string text = error.what();
       CAPTURE(text);
+      CHECK(text.starts_with(preset_called(machine).slices.empty() ? "--on '" : "--on or --slice '"));
       CHECK(text.ends_with(std::string("; for instance ") + instead));
       CHECK_NOTHROW(machine_of(named(machine, instead)));
     }
@@ -116,6 +118,9 @@ TEST_CASE("a slice has the wraps that it has where it is rented", "[unit]") {
                                               {"tpu7x", "2x2x1", "mesh:2x2x1"},
                                               {"tpu7x", "4x4x4", "4x4x4"},
                                               {"tpu7x", "16x24x24", "16x24x24"},
+                                              {"v5p", "2x4x4", "mesh:2x4x4"},
+                                              {"v5e", "16x16", "16x16"},
+                                              {"tpu-v6e", "2x4", "mesh:2x4"},
                                               {"v6e", "2x4", "mesh:2x4"},
                                               {"v6e", "8x16", "8mx16"},
                                               {"v6e", "16x16", "16x16"}}) {

@@ -145,7 +145,7 @@ Expectation expectation(const ExpectArguments& arguments) {
     throw InputError("expect: it needs a machine; for instance --machine tpu7x --slice 2x2x4");
   RunSpec spec = parse_spec(collective, arguments.setting);
   if (spec.bytes == 0) throw InputError("--bytes '0': there is no rate without bytes; for instance 64MiB");
-  if (spec.shape.nodes() == 1) throw InputError(fmt::format("--on '{}': one chip has no link; for instance 2x2", spec.shape.text()));
+  if (spec.shape.nodes() == 1) throw InputError(fmt::format("--on or --slice '{}': one chip has no link; for instance 2x2", spec.shape.text()));
   std::optional<double> measured;
   if (arguments.measured) measured = 1 / parse_byte_time("--measured", *arguments.measured);
   const Request request = make_request(spec);

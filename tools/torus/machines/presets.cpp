@@ -55,6 +55,17 @@ const std::vector<Preset>& table() {
        .bytes_per_s = {100e9},
        .speed = {Origin::published, "AI-Hypercomputer, accelerator-microbenchmarks, 2026: 100 GB/s a link, one way"},
        .start_up = no_start_up},
+      {.name = "tpu-v5e",
+       .title = "Google TPU v5e",
+       .shape = "16x16",
+       .rule = "2 dimensions, up to 16x16; rings at an extent of 16, else lines",
+       .axes = {{1, 16, Ends::whole}, {1, 16, Ends::whole}},
+       .shapes = {Origin::published, "Google Cloud documentation, TPU v5e, 2026; wraps: Austin et al., How to Scale Your Model, 2025"},
+       .slices = {"1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"},
+       .ports = 4,
+       .bytes_per_s = {50e9},
+       .speed = {Origin::derived, "Google Cloud documentation, TPU v5e, 2026: 400 GB/s a chip, over 4 links of 2 directions"},
+       .start_up = no_start_up},
       {.name = "v6e",
        .title = "Google TPU v6e, Trillium",
        .shape = "16x16",
@@ -181,6 +192,9 @@ Topology instead_of(const Preset& preset, const Topology& topology) {
   return rented(preset, fitting) ? fitting : as_rented(preset, Topology::parse(preset.slices[preset.slices.size() / 2]));
 }
 
+/// "v5p" of tpu-v5p, as its users say.
+std::string_view without_maker(std::string_view name) { return name.starts_with("tpu-") ? name.substr(4) : name; }
+
 std::string rule_text(const Preset& preset) {
   if (preset.slices.empty()) return std::string(preset.rule);
   return fmt::format("{}; rented are {}{}", preset.rule, fmt::join(preset.slices, ", "), of_cubes(preset) ? " and multiples of 4" : "");
@@ -215,7 +229,7 @@ const Preset& preset_called(std::string_view name) {
            "an UltraServer of Trainium3 is no torus (AWS Neuron documentation, Trn3 architecture); for instance trn2-ultra");
   std::vector<std::string_view> names;
   for (const Preset& preset : table()) {
-    if (preset.name == name) return preset;
+    if (without_maker(preset.name) == without_maker(name)) return preset;
     names.push_back(preset.name);
   }
   const std::string near = did_you_mean(name, names);
@@ -242,7 +256,7 @@ void check_shape(const Preset& preset, const Topology& topology) {
   bool fits = topology.dimensions() == fitting.dimensions() && (preset.twists || !topology.twisted());
   for (Dimension d = 0; fits && d < topology.dimensions(); ++d) fits = same(d);
   if (fits && rented(preset, topology)) return;
-  refuse("--on", topology.text(),
+  refuse(preset.slices.empty() ? "--on" : "--on or --slice", topology.text(),
          fmt::format("{} has {}; for instance {}", preset.name, rule_text(preset), instead_of(preset, topology).text()));
 }
 
