@@ -23,7 +23,7 @@ Bytes unit_of(Collective collective, const Reduction& reduction) noexcept {
 
 Sizes sizes_of(NodeId nodes, const Request& request) {
   return Sizes(*request.sizes, nodes, facts_of(request.collective).of_pairs(), request.bytes,
-               unit_of(request.collective, request.reduction));
+               unit_of(request.collective, request.reduction), request.sources);
 }
 
 namespace {

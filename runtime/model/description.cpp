@@ -92,13 +92,15 @@ void describe(Description& to, const Machine& machine) {
 }
 
 void describe(Description& to, const SizeRule& sizes) {
-  const auto& [kind, exponent, share, from, most, seed, listed, file] = sizes;  // files of one name may differ, and the other way round
+  // Files of one name may differ, and the other way round.
+  const auto& [kind, exponent, share, from, most, seed, listed, file, of_sources] = sizes;
   to.add("sizes.kind", kind);
   to.add("sizes.exponent", exponent);
   to.add("sizes.share", share);
   to.add("sizes.from", from);
   to.add("sizes.to", most);
   to.add("sizes.seed", seed);
+  to.add("sizes.of_sources", of_sources);
   to.add("sizes.table", listed ? *listed : std::vector<Bytes>());
 }
 
@@ -125,6 +127,11 @@ void describe(Description& to, const Placement& placement) {
   to.add("blocks.vector_cut_into", of_vector);
   to.add("blocks.registers", registers);
   if (sizes) describe(to, sizes->rule());
+  std::vector<NodeId> of_exchange;
+  for (NodeId node = 0; sizes && sizes->rule().of_sources && node < nodes; ++node) {
+    if (sizes->is_source(node)) of_exchange.push_back(node);
+  }
+  to.add("sizes.sources", of_exchange);
   to.add("blocks.first_id", first_id);
   to.add("blocks.ids", ids);
 }

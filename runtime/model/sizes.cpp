@@ -93,6 +93,13 @@ SizeRule SizeRule::parse(std::string_view text) {
   return rule;
 }
 
+SizeRule SizeRule::even_of_sources() {
+  SizeRule rule;
+  rule.kind = Kind::zeros;
+  rule.of_sources = true;
+  return rule;
+}
+
 Bytes SizeRule::mean(Bytes unit) const noexcept {
   if (kind == Kind::uniform) {
     const Bytes least = units_above(from, unit), most = std::max(to / unit, least);
@@ -104,7 +111,7 @@ Bytes SizeRule::mean(Bytes unit) const noexcept {
   return units_above((sum + listed->size() - 1) / listed->size(), unit) * unit;
 }
 
-Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit)
+Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit, std::span<const NodeId> sources)
     : rule_{std::make_shared<const SizeRule>(rule)}, nodes_{nodes}, count_{pairs ? std::uint64_t{nodes} * nodes : nodes}, unit_{unit} {
   const double units = static_cast<double>(mean) / static_cast<double>(unit);
   switch (rule.kind) {
@@ -137,6 +144,12 @@ Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes u
   if (std::ceil(usual_) * static_cast<double>(unit) >= most_bytes_of_all)
     refuse_sizes(rule.text, "the largest has 2^63 bytes or more; choose a smaller mean");
   if (!rule.fixed()) longest_ = static_cast<Bytes>(std::ceil(usual_)) * unit;
+  if (!rule.of_sources) return;
+  TORUS_ASSERT(pairs);
+  std::vector<bool> is_source(nodes);
+  for (const NodeId source : sources) is_source[source] = true;
+  is_source_ = std::make_shared<const std::vector<bool>>(std::move(is_source));
+  if (sources.empty()) longest_ = 0;
 }
 
 /// The place of a node in a random order: a Feistel network permutes the numbers below 4^half_bits, and those from `nodes` on are passed
@@ -157,6 +170,7 @@ std::uint64_t Sizes::place(NodeId node) const noexcept {
 
 Bytes Sizes::operator()(std::uint64_t number) const noexcept {
   const SizeRule& rule = *rule_;
+  if (is_source_ && !is_source(static_cast<NodeId>(number / nodes_))) return 0;
   switch (rule.kind) {
     case SizeRule::Kind::table: return (*rule.listed)[number];
     case SizeRule::Kind::uniform: {

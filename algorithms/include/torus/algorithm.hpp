@@ -33,7 +33,8 @@ Bytes unit_of(Collective collective, const Reduction& reduction) noexcept;
 /// The collective operation that is wanted, apart from the machine.
 struct Request {
   Collective collective = Collective::broadcast;
-  std::vector<NodeId> sources;  ///< ascending; where facts_of(collective).names_sources(); ignored else (all nodes)
+  /// Ascending; where facts_of(collective).names_sources(), or the sizes are of_sources; ignored else (all nodes).
+  std::vector<NodeId> sources;
   /// What the count of the MPI call says: facts_of(collective).unit.
   Bytes bytes = 0;
   Reduction reduction = {};  ///< where facts_of(collective).combines
@@ -43,6 +44,11 @@ struct Request {
   /// Sizes that differ, as of MPI's Alltoallv: where facts_of(collective).takes_sizes(). `bytes` is then their mean, rounded up. Programs
   /// that are not made for it never see it, and send blocks of no bytes as well.
   std::optional<SizeRule> sizes = {};
+
+  /// Whether `sources` say who has blocks in a total exchange.
+  bool exchanges_of_sources() const noexcept { return sizes && sizes->of_sources; }
+  /// The rule of the sizes, as SizeRule::parse() has read it; empty: none.
+  std::string_view size_rule() const noexcept { return sizes ? std::string_view(sizes->text) : std::string_view(); }
 };
 
 /// The sizes of a request that has a rule for them. Throws InputError.

@@ -21,7 +21,7 @@ namespace torus {
 /// How many messages of Request::bytes the collective asks for, in the table above.
 double asked_messages(const Request& request, std::uint64_t nodes) noexcept;
 
-/// Sizes of a request that has a rule for them, as they are drawn: of the sources in a multi-node broadcast, else of all blocks. More than
+/// Sizes of a request that has a rule for them, as they are drawn: of the blocks of sources where these are named, else of all. More than
 /// 2^22 are not looked at one by one: then the mean is the one that the rule aims at, and `longest` a limit.
 struct DrawnSizes {
   double mean = 0;

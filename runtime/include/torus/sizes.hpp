@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,11 @@ struct SizeRule {
   std::uint64_t seed = 1;                                 ///< of all but a table
   std::shared_ptr<const std::vector<Bytes>> listed = {};  ///< table: by node, or by origin x nodes + destination
   std::string text = {};                                  ///< as parse() read it
+  /// Of pairs: the blocks of all but some sources are nothing.
+  bool of_sources = false;
+
+  /// All blocks of the sources are alike.
+  static SizeRule even_of_sources();
 
   /// "zipf:1", "uniform:0:4096", "zeros:0.5", or the name of a file of whole numbers. A # begins a comment. Throws InputError.
   static SizeRule parse(std::string_view text);
@@ -42,12 +48,15 @@ struct SizeRule {
 class Sizes {
  public:
   /// pairs: a size for each pair of nodes instead of each node. Sizes of a rule are multiples of `unit`. `mean`: see SizeRule::fixed().
+  /// sources: see SizeRule::of_sources.
   /// Throws InputError where a table has not as many numbers as there are sizes, or one that is no multiple, or where no multiple lies in
   /// the range of `uniform`. O(nodes), or O(table).
-  Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit = 1);
+  Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit = 1, std::span<const NodeId> sources = {});
 
   /// Of a node; of a pair: origin x nodes + destination.
   Bytes operator()(std::uint64_t number) const noexcept;
+  /// Of pairs: whether the node's blocks may be more than nothing.
+  bool is_source(NodeId node) const noexcept { return !is_source_ || (*is_source_)[node]; }
   /// No size is more.
   Bytes longest() const noexcept { return longest_; }
   /// How many there are.
@@ -58,6 +67,7 @@ class Sizes {
   std::uint64_t place(NodeId node) const noexcept;
 
   std::shared_ptr<const SizeRule> rule_;
+  std::shared_ptr<const std::vector<bool>> is_source_;  // by node, where the rule asks
   NodeId nodes_;
   std::uint64_t count_;
   Bytes unit_;

@@ -32,6 +32,27 @@ TEST_CASE("a run with sizes says them, and MPI's names ask for them", "[conforma
   CHECK(good("bounds gatherv --on 4x4 --sizes zeros:1").out.find("no node must send anything") != std::string::npos);
 }
 
+TEST_CASE("in a total exchange of some sources these alone have blocks, whatever the sizes, in groups too", "[conformance]") {
+  const Json run = run_json("alltoall --on 4x6 --sources '5;7;20' --bytes 64 --judge");
+  CHECK(run["verified"] == true);
+  CHECK(run["sources"] == Json({5, 7, 20}));
+  CHECK_FALSE(run.contains("sizes"));
+  CHECK(run["asked_bytes"] == 24 * 64);
+  const std::string report = good("run alltoall --on 4x6 --sources random:3 --bytes 64 --seed 4 --threads 1 --wide").out;
+  CHECK(report.find("of 64 bytes a block from 3: ") != std::string::npos);
+  for (const char* words : {"--on 4x6 --sources random:4 --groups rows", "--on 5x5 --dead-node 7 --sources random:4",
+                            "--on 4x4 --sizes zipf:1 --sources row:1", "--on 3x3 --sources none", "--on 3x3 --sources all"}) {
+    CAPTURE(words);
+    CHECK(run_json("alltoall " + std::string(words) + " --bytes 64 --judge")["verified"] == true);
+  }
+  const Json bounds = support::parsed(good("bounds alltoall --on 8x8 --sources '0' --switching packet --bytes 64 --json").out);
+  CHECK(bounds["collectives"]["total-exchange"]["source_count"] == 1);
+  CHECK(bounds["collectives"]["total-exchange"]["channel_bytes_lower_bound"] == 63 * 64 / 4);
+  CHECK(good("compare alltoall --on 4x4 --sources random:3 --bytes 64,1KiB").out.find(", from 3 sources") != std::string::npos);
+  const support::Folder folder;
+  good("verify " + support::traced(folder, "total-exchange --on 4x4 --sources random:5 --algorithm a2"));
+}
+
 TEST_CASE("where no model time is predicted for sizes, blocks of the mean size choose the algorithm", "[conformance]") {
   for (const char* collective : {"gather", "scatter"}) {
     CAPTURE(collective);

@@ -1,6 +1,7 @@
 // Every algorithm of the collectives that take sizes moves blocks of any sizes as it is, on every executor and any number of processes.
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,8 +22,8 @@ Request sized_request(const Algorithm& algorithm, const Topology& topology, cons
   request.bytes = rule.fixed() ? rule.mean() : mean;
   if (facts_of(request.collective).combines) request.bytes = (request.bytes + 7) / 8 * 8;
   if (facts_of(request.collective).rooted()) request.sources = {topology.nodes() / 2};
-  for (NodeId node = 0; node < topology.nodes() && request.collective == Collective::multinode_broadcast; node += 1 + node % 2)
-    request.sources.push_back(node);
+  const bool of_some = request.collective == Collective::multinode_broadcast || rule.of_sources;
+  for (NodeId node = 0; node < topology.nodes() && of_some; node += 1 + node % 2) request.sources.push_back(node);
   request.sizes = rule;
   return request;
 }
@@ -64,6 +65,11 @@ TEST_CASE("every algorithm brings blocks of different sizes, and of none, to whe
                                   SizeRule::parse("zeros:1")};
       for (SizeRule& rule : rules) rule.seed = seed;
       const std::uint64_t one = seed % nodes * (algorithm.collective == Collective::total_exchange ? nodes : 1);
+      if (facts_of(algorithm.collective).of_pairs()) {
+        rules.push_back(SizeRule::even_of_sources());
+        rules.push_back(rules.front());
+        rules.back().of_sources = true;
+      }
       rules.push_back(table(folder, algorithm, nodes, [&](std::uint64_t i) { return Bytes{i == one ? 6400U : 0U}; }));
       for (const SizeRule& rule : rules) {
         const Request request = sized_request(algorithm, topology, rule, 320);
@@ -85,6 +91,7 @@ TEST_CASE("sizes give one trace on every executor and number of processes", "[co
   each_sized(topology, [&](const Algorithm& algorithm, const Machine& machine) {
     SizeRule rule = SizeRule::parse("zeros:0.4");
     rule.seed = support::seed();
+    rule.of_sources = facts_of(algorithm.collective).of_pairs();
     const Request request = sized_request(algorithm, topology, rule, 264);
     if (!share.takes_turn() || refuses(algorithm, machine, request)) return;
     support::check_same_on_every_executor(algorithm, machine, request);
@@ -110,6 +117,34 @@ TEST_CASE("bounds of sizes are those of even blocks where all are alike, and 0 w
       CHECK(empty.steps == 0);
       CHECK(empty.combined_bytes == 0);
     });
+  }
+}
+
+TEST_CASE("a total exchange of one source is bounded as a scatter from it, and one of all sources as without sizes", "[conformance]") {
+  for (const char* shape : {"5", "4x4", "3x4m", "6c", "2x3x4"}) {
+    for (const Switching switching : {Switching::packet, Switching::wormhole}) {
+      CAPTURE(shape, name(switching));
+      const Machine machine(Topology::parse(shape), all_ports, switching);
+      const auto bounds = [&](Collective collective, std::vector<NodeId> sources, const SizeRule& rule) {
+        Request request;
+        request.collective = collective;
+        request.sources = std::move(sources);
+        request.bytes = 64;
+        request.sizes = rule;
+        return lower_bounds(machine, request);
+      };
+      const Bounds one = bounds(Collective::total_exchange, {3}, SizeRule::even_of_sources());
+      const Bounds scatter = bounds(Collective::scatter, {3}, SizeRule::parse("zeros:0"));
+      CHECK(one.steps == scatter.steps);
+      CHECK(one.single_block_steps == scatter.single_block_steps);
+      CHECK(one.channel_bytes == scatter.channel_bytes);
+      CHECK(one.channel_bytes > 0);
+      std::vector<NodeId> everybody(machine.topology.nodes());
+      std::iota(everybody.begin(), everybody.end(), NodeId{0});
+      const Bounds all = bounds(Collective::total_exchange, everybody, SizeRule::even_of_sources());
+      CHECK(all.channel_bytes == bounds(Collective::total_exchange, {}, SizeRule::parse("zeros:0")).channel_bytes);
+      CHECK(bounds(Collective::total_exchange, {}, SizeRule::even_of_sources()).channel_bytes == 0);
+    }
   }
 }
 

@@ -77,6 +77,22 @@ TEST_CASE("the command of a random setting names its groups", "[unit]") {
   CHECK(grouped > 0);
 }
 
+TEST_CASE("the command of a random exchange names its sources where these are not all nodes", "[unit]") {
+  const Algorithm& algorithm = *find_algorithm(Collective::total_exchange, "dimension-wise");
+  Random random(support::seed(), 4);
+  int of_sources = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{});
+    REQUIRE(setting);
+    CAPTURE(command_line(*setting), support::seed());
+    const bool some = setting->request.sources.size() < setting->machine.topology.living_nodes();
+    of_sources += some ? 1 : 0;
+    CHECK(setting->request.exchanges_of_sources() == some);
+    CHECK((command_line(*setting).find(" --sources ") != std::string::npos) == some);
+  }
+  CHECK(of_sources > 0);
+}
+
 TEST_CASE("where only small machines and different sizes are asked for, nothing else is drawn", "[unit]") {
   for (const Collective collective : {Collective::total_exchange, Collective::gather, Collective::reduce_scatter}) {
     const auto all = catalogue();

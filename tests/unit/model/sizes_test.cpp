@@ -97,6 +97,19 @@ TEST_CASE("sizes of elements are whole, and those of a table stand as they are",
   CHECK(refusal_of(file, 2).find("line 1: '-1' is no whole number of bytes") != std::string::npos);
 }
 
+TEST_CASE("of an exchange of some sources, the blocks of all others are nothing", "[unit]") {
+  const std::vector<NodeId> sources{1, 3};
+  const Sizes even(SizeRule::even_of_sources(), 4, true, 10, 1, sources);
+  CHECK(all(even) == std::vector<Bytes>{0, 0, 0, 0, 10, 10, 10, 10, 0, 0, 0, 0, 10, 10, 10, 10});
+  CHECK(even.longest() == 10);
+  CHECK(Sizes(SizeRule::even_of_sources(), 4, true, 10).longest() == 0);
+  SizeRule drawn = SizeRule::parse("uniform:5:99");
+  const std::vector<Bytes> whole = all(Sizes(drawn, 4, true, 52));
+  drawn.of_sources = true;
+  const std::vector<Bytes> some = all(Sizes(drawn, 4, true, 52, 1, sources));
+  for (std::size_t i = 0; i < 16; ++i) CHECK(some[i] == (i / 4 % 2 == 1 ? whole[i] : 0));
+}
+
 TEST_CASE("a rule that cannot be read says what would do", "[unit]") {
   for (const char* text : {"", "zipf", "zipf:", "zipf:x", "zipf:-1", "zipf:17", "zeros:2", "zeros:nan", "uniform:5", "uniform:5:4",
                            "uniform:a:b", "gauss:1", "no/such/file"}) {

@@ -46,8 +46,8 @@ Request sourceless(const RunSpec& spec) {
   return request;
 }
 
-/// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
-/// exchange all nodes are sources by definition, and are not listed. --sizes are those of the collective that is named.
+/// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in the total
+/// exchange all nodes are sources, and are not listed. --sizes are those of the collective that is named.
 std::vector<Asked> all_asked(const TypedOptions& options, std::optional<Collective> named = std::nullopt) {
   const auto parsed = [&](Collective collective, TypedOptions of_it) {
     if (collective != named) of_it["sizes"].reset();
@@ -73,9 +73,12 @@ std::vector<Asked> all_asked(const TypedOptions& options, std::optional<Collecti
 /// One collective alone.
 Asked one_asked(Collective collective, const TypedOptions& options) {
   if (collective == Collective::multinode_broadcast) return std::move(all_asked(options, collective)[1]);
-  if (collective == Collective::total_exchange) return std::move(all_asked(options, collective)[2]);
-  Asked asked{make_request(parse_spec(collective, options)), 0, ""};
-  asked.sources = facts_of(collective).rooted() ? 1 : seen_shape(parse_spec(collective, options)).nodes();
+  const RunSpec spec = parse_spec(collective, options);
+  if (collective == Collective::total_exchange && !spec.sources) return std::move(all_asked(options, collective)[2]);
+  Asked asked{make_request(spec), 0, ""};
+  asked.sources = asked.request.exchanges_of_sources() ? asked.request.sources.size()
+                  : facts_of(collective).rooted()      ? 1
+                                                       : seen_shape(spec).nodes();
   return asked;
 }
 

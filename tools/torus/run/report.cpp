@@ -42,13 +42,14 @@ std::string asked_text(const Setting& setting) {
   const double each = request.sizes ? drawn_sizes(request, nodes).mean : static_cast<double>(request.bytes);
   const double total = asked_messages(request, nodes) * each;
   const bool blocks = !broadcasts && total > each;
-  text += fmt::format(" of {}",
-                      request.sizes ? bytes_words(static_cast<Bytes>(std::llround(each))) + " on average" : bytes_words(request.bytes));
-  if (broadcasts) text += fmt::format(" from {}", sources_row(setting));
+  const bool drawn = !request.size_rule().empty();
+  text += fmt::format(" of {}", drawn ? bytes_words(static_cast<Bytes>(std::llround(each))) + " on average" : bytes_words(request.bytes));
   if (blocks) text += " a block";
+  if (broadcasts || request.exchanges_of_sources()) text += fmt::format(" from {}", sources_row(setting));
   if (total > each && total < 0x1p63) {
     const bool a_node = facts_of(request.collective).of_pairs() || request.collective == Collective::reduce_scatter;
-    text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(std::llround(total))), a_node ? "a node" : "in all");
+    const char* const where = request.exchanges_of_sources() ? "a source" : a_node ? "a node" : "in all";
+    text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(std::llround(total))), where);
   }
   if (facts_of(request.collective).combines) {
     const Reduction& reduction = request.reduction;
@@ -159,7 +160,7 @@ std::string to_table(const Setting& setting, const Run& run, const StruckFault& 
                                              counted(machine.topology.nodes(), "node"), machine.topology.text(),
                                              counted(static_cast<std::uint64_t>(machine.ports), "port")));
   asked.emplace_back("collective", asked_text(setting));
-  if (setting.request.sizes) {
+  if (!setting.request.size_rule().empty()) {
     const DrawnSizes drawn = drawn_sizes(setting.request, machine.topology.nodes());
     asked.emplace_back("sizes", fmt::format("{}: the size of each {}, {}{} on average, at most {}", setting.request.sizes->text,
                                             exchange ? "pair's block" : "node's block", drawn.exact ? "" : "about ",

@@ -33,7 +33,7 @@ std::string sources_text(const Setting& setting) {
   const Request& request = setting.request;
   if (request.collective == Collective::broadcast) return fmt::format(" --source {}", request.sources.front());
   if (facts_of(request.collective).rooted()) return fmt::format(" --root {}", request.sources.front());
-  if (!facts_of(request.collective).from_sources()) return "";
+  if (!facts_of(request.collective).from_sources() && !request.exchanges_of_sources()) return "";
   const std::string text = !setting.sources_text.empty() ? setting.sources_text : sources_option(setting.machine.topology, request.sources);
   return " --sources " + shell_word(text);
 }
@@ -123,7 +123,7 @@ const std::vector<SettingOption>& setting_options() {
        "sizes of blocks, one a pair of nodes (total exchange) or one a node: zipf:S, zeros:P (their mean is --bytes), uniform:A:B, or a "
        "file",
        [](RunSpec& spec, Text text) { spec.sizes = parse_size_rule(spec.collective, text, std::nullopt); },
-       [](S s) { return s.request.sizes ? " --sizes " + shell_word(s.request.sizes->text) : ""; }},
+       [](S s) { return s.request.size_rule().empty() ? "" : " --sizes " + shell_word(s.request.sizes->text); }},
       {request, "sources", "--source,--sources,--root", "NODES",
        "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1",
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},

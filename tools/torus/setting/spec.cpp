@@ -191,10 +191,11 @@ Request make_request(const RunSpec& spec) {
   if (spec.sizes) static_cast<void>(sizes_of(shape.nodes(), request));  // a table must fit
   const bool rooted = facts_of(spec.collective).rooted(), broadcast = spec.collective == Collective::broadcast;
   const bool named = facts_of(spec.collective).names_sources();
-  if (!named && spec.sources.value_or("all") != "all")
+  const bool pairs = facts_of(spec.collective).of_pairs();
+  if (!named && !pairs && spec.sources.value_or("all") != "all")
     throw InputError(
         fmt::format("--sources or --root '{}': in {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
-  if (!named && !facts_of(spec.collective).of_pairs()) return request;
+  if (!named && !pairs) return request;
   const NodeId first = first_living(shape);
   const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");
   const std::string_view option = broadcast ? "--source" : rooted ? "--root" : "--sources";
@@ -212,6 +213,10 @@ Request make_request(const RunSpec& spec) {
   if (rooted && request.sources.size() != 1) {
     throw InputError(fmt::format("--root '{}': a {} has one root, this names {}; for instance --root 0", text, name(spec.collective),
                                  request.sources.size()));
+  }
+  if (pairs && request.sources.size() < shape.living_nodes()) {
+    if (!request.sizes) request.sizes = SizeRule::even_of_sources();
+    request.sizes->of_sources = true;
   }
   if (facts_of(spec.collective).from_sources() && spec.sources && !request.expected_sources)
     request.expected_sources = static_cast<double>(request.sources.size());

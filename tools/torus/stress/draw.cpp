@@ -117,6 +117,19 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   return request;
 }
 
+/// Leaves some total exchanges to a few sources. From random numbers of its own.
+void draw_exchange_of_sources(const Topology& topology, std::uint64_t seed, Request& request, std::string& sources) {
+  Random random(seed, 0x73726373);
+  if (!facts_of(request.collective).of_pairs() || !random.chance(0.2)) return;
+  const std::string text = draw_sources(random, topology);
+  std::vector<NodeId> chosen = parse_sources("sources", text, topology, seed);
+  std::erase_if(chosen, [&](NodeId source) { return !topology.living(source); });
+  if (chosen.size() == topology.living_nodes()) return;
+  request.sizes = SizeRule::even_of_sources();
+  request.sources = std::move(chosen);
+  sources = text;
+}
+
 /// Gives some requests sizes that differ. From random numbers of its own.
 void draw_sizes(const Topology& topology, std::uint64_t seed, double probability, Request& request) {
   Random random(seed, 0x73697a65);
@@ -134,6 +147,7 @@ void draw_sizes(const Topology& topology, std::uint64_t seed, double probability
     }
   }
   sized.sizes->seed = seed;
+  sized.sizes->of_sources = request.exchanges_of_sources();
   if (sizes_of(topology.nodes(), sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
 }
 
@@ -264,6 +278,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
+    draw_exchange_of_sources(machine.topology, seed, request, sources);
     draw_sizes(machine.topology, seed, budget.uneven ? 1 : 0.3, request);
     if (budget.uneven && !sizes_differ(machine.topology, request)) continue;
     auto refusal = refuses(algorithm, machine, request);

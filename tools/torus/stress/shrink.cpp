@@ -1,6 +1,7 @@
 /// Shrinking: a greedy walk from a failing case to smaller ones that fail too.
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <set>
 
 #include "tools/torus/stress/draw.hpp"
@@ -40,6 +41,13 @@ struct Smaller {
   Request request;
 };
 
+/// An exchange of all nodes.
+void exchange_of_all(const Topology& topology, Request& request) {
+  request.sources.resize(topology.nodes());
+  std::iota(request.sources.begin(), request.sources.end(), NodeId{0});
+  std::erase_if(request.sources, [&](NodeId source) { return !topology.living(source); });
+}
+
 /// The machine and the request on another shape: as many ports as there are, sources at the same coordinates modulo the new extents
 /// or, if `clamped`, those beyond the end at the end.
 /// `kept` says which old dimension each new one was.
@@ -70,10 +78,7 @@ Smaller reshaped(const Setting& from, const std::vector<DimensionShape>& shape, 
     if (const NodeId rank = topology.rank(x); topology.living(rank)) sources.insert(rank);
   }
   request.sources.assign(sources.begin(), sources.end());
-  if (facts_of(request.collective).of_pairs()) {
-    request.sources.resize(topology.nodes());
-    for (NodeId node = 0; node < topology.nodes(); ++node) request.sources[node] = node;
-  }
+  if (facts_of(request.collective).of_pairs() && !request.exchanges_of_sources()) exchange_of_all(topology, request);
   if (facts_of(request.collective).rooted() && request.sources.empty()) request.sources = {first_living(topology)};
   return {std::move(machine), std::move(request)};
 }
@@ -128,7 +133,8 @@ void fewer_sources(const Setting& setting, std::vector<Smaller>& out) {
     out.push_back({setting.machine, std::move(request)});
   };
   if (facts_of(setting.request.collective).rooted() && sources.front() != 0 && setting.machine.topology.living(0)) with({0});
-  if (!facts_of(setting.request.collective).from_sources() || sources.empty()) return;
+  if (!facts_of(setting.request.collective).from_sources() && !setting.request.exchanges_of_sources()) return;
+  if (sources.empty()) return;
   const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
   with({});
   if (sources.size() > 1) {
@@ -150,7 +156,11 @@ void simpler_requests(const Setting& setting, std::vector<Smaller>& out) {
   };
   const Request& r = setting.request;
   const Bytes unit = unit_of(r.collective, r.reduction);
-  if (r.sizes) with([](Request& request) { request.sizes.reset(); });
+  if (r.sizes)
+    with([&](Request& request) {
+      if (request.exchanges_of_sources()) exchange_of_all(setting.machine.topology, request);
+      request.sizes.reset();
+    });
   for (Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
     if (r.sizes && r.sizes->fixed()) break;  // the sizes say their mean
     bytes -= bytes % unit;

@@ -264,7 +264,7 @@ class Bench {
             {"ports", setting.machine.ports},
             {"switching", name(setting.machine.switching)},
             {"contention", name(setting.machine.contention)},
-            {"sources", facts_of(spec_.collective).of_pairs() ? seen_shape(spec_).nodes() : setting.request.sources.size()},
+            {"sources", setting.request.sources.size()},
             {"bytes", setting.request.bytes},
             {"algorithm", algorithm.name},
             {"threads", workers_of(spec_.executor, spec_.threads)},
