@@ -26,6 +26,8 @@ class Sends {
     Blocks blocks;
   };
 
+  Sends() { sends_.reserve(8); }  // growing would move sends, which are 300 bytes long
+
   /// The blocks, none yet, of a new send.
   Blocks& add(const Route& route) { return sends_.emplace_back(route, &memory_).blocks; }
   /// The blocks of the send with that route, a new one if there is none yet.

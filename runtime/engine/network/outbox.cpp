@@ -197,7 +197,9 @@ void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const 
   Slot* const slots = MessageArena::slots(m);
   if (!find_partials(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
   if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.segment_of(blocks.front());
-  if (release)
+  if (release && registers != 0 && run.border == nullptr)
+    make_copies(run, w);  // the receiver combines them straight from the slots in which they are, and gives these back
+  else if (release)
     move_partials(run, w, blocks, {slots, blocks.size()});
   else
     copy_partials(run, w, blocks, {slots, blocks.size()});
