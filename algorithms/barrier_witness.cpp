@@ -45,7 +45,7 @@ std::optional<std::string> BarrierWitness::judge(RunResult& result) const {
     const NodeId whom = groups_ != nullptr ? groups_->member(group, local_of(*unheard)) : local_of(*unheard);
     result.verified = false;
     result.wrong = {.kind = WrongDelivery::Kind::not_heard, .node = node, .contributor = whom};
-    if (groups_ != nullptr) result.wrong->group = group;
+    if (groups_ != nullptr) result.wrong->place_in(*groups_);
     return std::nullopt;
   }
   return std::nullopt;

@@ -350,6 +350,20 @@ std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& r
   return result ? std::optional(result->route_hops_sum) : std::nullopt;
 }
 
+Bounds lower_bounds(const Machine& seen, const Request& request, const Groups* groups) {
+  if (groups == nullptr || !groups->carries()) return lower_bounds(seen, request);
+  const CollectiveFacts& facts = facts_of(request.collective);
+  const auto turns = [](const DimensionShape& side) { return side.wiring != Wiring::line || side.extent <= 2; };
+  const bool all = !facts.names_sources() || request.sources.size() == seen.topology.nodes();
+  const bool alike = all || (facts.rooted() && std::all_of(seen.topology.shape().begin(), seen.topology.shape().end(), turns));
+  if (groups->renames() && alike && !request.sizes && request.collective != Collective::scan) return lower_bounds(seen, request);
+  CostModel cost = seen.cost;
+  for (const double byte_s : cost.dimension_byte_s) cost.byte_s = std::min(cost.byte_s, byte_s);
+  cost.dimension_byte_s.clear();
+  const Topology complete({{static_cast<std::int32_t>(seen.topology.nodes()), Wiring::complete}});
+  return lower_bounds(Machine(complete, seen.ports, seen.switching, seen.contention, {}, cost), request);
+}
+
 std::optional<std::string> violation_in_groups(const Machine& machine, const Groups& groups, const Request& request, const Plan& plan,
                                                double seconds) {
   try {

@@ -88,7 +88,7 @@ void prepare(const Machine& machine, Seat& seat) {
     throw InputError(seat.text(fmt::format("offset {}: it must be at most {}", asked.offset, Member::max_offset)));
   const Machine seen = asked.groups ? asked.groups->machine(machine) : machine;
   if (const auto refusal = refuses(*asked.algorithm, seen, asked.request)) throw InputError(seat.text(text(*refusal)));
-  seat.run.bounds = asked.bounds ? *asked.bounds : lower_bounds(seen, asked.request);
+  seat.run.bounds = asked.bounds ? *asked.bounds : lower_bounds(seen, asked.request, seat.groups());
   PlanCache cache;
   seat.run.plan = asked.plan ? *asked.plan : make_plan(*asked.algorithm, seen, asked.request, cache, &seat.run.bounds);
   seat.placement = placement_of(seen, asked.request, seat.run.plan);

@@ -306,7 +306,7 @@ class Engine::Impl {
   /// find: the first mistake of this process.
   void gather_wrong(RunResult& result, const std::function<std::optional<WrongDelivery>()>& find) {
     detail::run_on_all(processes_, [&] { result.wrong = find(); });
-    if (result.wrong && groups_) result.wrong->group = groups_->group_of(result.wrong->node);
+    if (result.wrong && groups_) result.wrong->place_in(*groups_);
     barrier_->gather(result.wrong, placement_.reduces());
   }
 

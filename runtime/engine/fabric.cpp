@@ -48,6 +48,7 @@ Fabric::Fabric(const Machine& machine, const Members& members, const Slab& own, 
   for (std::uint32_t i = 0; i < workers; ++i) {
     Worker& w = workers_[i];
     w.index = i;
+    w.all = workers_.data();
     w.free_slots = &run_.payload.slots.free_list(i);
     for (PendingForward& each : w.out.forwards) each.message.begin(run_.block_bytes);
     for (unsigned parity = 0; parity < 2; ++parity) w.out.arenas[parity] = run_.messages.arena(2 * i + parity);

@@ -50,9 +50,10 @@ class Members {
   /// Nodes that run a program.
   NodeId running() const noexcept { return groups_ == nullptr ? machine_.topology.living_nodes() : groups_->living_members(); }
   std::uint64_t seed_of(NodeId rank, std::uint64_t seed) const noexcept { return seed_of_group(seed, group_of(rank)); }
-  /// ", group 3", to follow a node or block in a text; empty where there are no groups.
+  /// ", group 3", to follow a node or block in a text, or ", rank 5" where ranks are no nodes; empty where there are no groups.
   std::string text_of_group(NodeId rank) const {
     return groups_ == nullptr                        ? ""
+           : groups_->renames()                      ? ", rank " + std::to_string(groups_->local(rank))
            : groups_->group_of(rank) == Groups::none ? ", no group"
                                                      : ", group " + std::to_string(groups_->group_of(rank));
   }

@@ -57,7 +57,8 @@ std::string hang_text(const Topology& topology, const Hang& hang) {
 }
 
 std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
-  const std::string node = node_text(topology, wrong.node) + (wrong.group ? fmt::format(", group {}", *wrong.group) : "");
+  const std::string node = node_text(topology, wrong.node) + (wrong.group ? fmt::format(", group {}", *wrong.group) : "") +
+                           (wrong.rank ? fmt::format(", rank {}", *wrong.rank) : "");
   switch (wrong.kind) {
     case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {}", node, wrong.block);
     case WrongDelivery::Kind::unasked: return fmt::format("node {} holds block {}, which it does not want", node, wrong.block);

@@ -77,7 +77,7 @@ struct RunNode {
     running.arrivals = Arrivals(arrived.room.data(), arrived.size);
     running.node = &node;
     if constexpr (grouped) {
-      const LocalArrivals local(*run->members.groups(), w, rank, node, arrived);
+      const LocalArrivals local(*run, *run->members.groups(), w, rank, node, arrived);
       resume_until_wait(node);
     } else {
       resume_until_wait(node);

@@ -116,6 +116,7 @@ struct Outgoing {
   std::vector<const Message*> crossing;  ///< that leave the slab, in the order in which they were sent; for the border
   ClaimList border_claims;               ///< scratch of the border
   std::vector<Leg> group_route;          ///< scratch: the machine's route for one of a group
+  std::vector<Leg> kept_route;           ///< of the message that is sent, by its program: see Groups::carries()
 
   bool forwards_full() const noexcept { return forwards_end == forwards.data() + forwards.size(); }
 };
@@ -141,9 +142,11 @@ struct Incoming {
   std::array<ArrivedMessages, max_stages * nodes_a_stage> nodes;  ///< of the node that runs, and of those in earlier stages
   std::vector<BlockId> held;                                      ///< last result of Node::blocks()
   // Of the running node's arrivals, while its program sees them in its group's terms.
-  std::vector<MachineTerms> machine_terms;  ///< room for all; by message
-  std::vector<FurtherTerms> further_terms;  ///< of those that have more
-  std::vector<Leg> further_legs;            ///< theirs, one message after the other
+  std::vector<MachineTerms> machine_terms;                ///< room for all; by message
+  std::vector<FurtherTerms> further_terms;                ///< of those that have more
+  std::vector<Leg> further_legs;                          ///< theirs, one message after the other
+  std::vector<std::byte> rewritten;                       ///< copies with the routes that their programs named
+  std::vector<std::pair<Message**, Message*>> originals;  ///< where such a copy is in the list, and of what
 
   /// Room for `most` messages a node. The worker's own thread calls it: then the allocator keeps the memory apart from other threads'.
   void make(std::size_t most) {
@@ -162,7 +165,8 @@ struct WorkShare {
 /// On cache lines of its own. Each part names its owner.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
-  std::uint32_t batches = 0;  ///< of nodes, begun and ended: odd while it runs nodes. Written by the step runner, for Watch
+  const Worker* all = nullptr;  ///< the workers of the process, by their indices
+  std::uint32_t batches = 0;    ///< of nodes, begun and ended: odd while it runs nodes. Written by the step runner, for Watch
   FreeList* free_slots = nullptr;
   RunningNode node;
   Tally tally;
@@ -185,6 +189,7 @@ struct alignas(128) Worker {
     out.claims.clear();
     out.crossing.clear();
     out.copies.clear();
+    out.kept_route.clear();
     frames.reset();
   }
 };

@@ -23,10 +23,13 @@ struct ChannelName {
 };
 
 /// The slot of the in-channel by which a message arrives: that of the channel at its sender.
+inline std::uint32_t in_slot_of(const Topology& topology, Leg last) noexcept {
+  const bool complete = topology.wiring(last.dimension) == Wiring::complete;
+  return static_cast<std::uint32_t>(
+      topology.slot(last.dimension, complete ? modulo(last.hops, topology.extent(last.dimension)) : last.hops));
+}
 inline std::uint32_t in_slot_of(const Topology& topology, const Message& m) noexcept {
-  const Dimension d = m.dimension();
-  const std::int32_t direction = topology.wiring(d) == Wiring::complete ? modulo(m.direction(), topology.extent(d)) : m.direction();
-  return static_cast<std::uint32_t>(topology.slot(d, direction));
+  return in_slot_of(topology, Leg{m.dimension(), m.direction()});
 }
 
 /// Calls f(channel) for each channel of a route that the machine has, in order.

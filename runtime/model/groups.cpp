@@ -2,7 +2,9 @@
 #include <charconv>
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -91,6 +93,81 @@ Groups Groups::parse(std::string_view text, const Topology& topology) {
   }
   groups.divide(parts);
   return groups;
+}
+
+Groups Groups::mapped(std::string_view text, const Topology& topology, std::span<const NodeId> nodes) {
+  std::vector<bool> named(topology.nodes());
+  for (const NodeId node : nodes) {
+    if (node >= topology.nodes() || named[node])
+      throw InputError(
+          "a map of ranks names node " + std::to_string(node) +
+          (node < topology.nodes() ? " twice; name each once" : ", and nodes go up to " + std::to_string(topology.nodes() - 1)));
+    named[node] = true;
+  }
+  if (nodes.size() != topology.nodes())
+    throw InputError("a map of ranks names " + counted(nodes.size(), "node") + ", and " + topology.text() + " has " +
+                     std::to_string(topology.nodes()) + "; name each once");
+  const Topology plain({topology.shape().begin(), topology.shape().end()}, topology.twisted());
+  Groups groups = text.empty() ? Groups(text, plain) : parse(text, plain);
+  if (text.empty()) {
+    std::vector<Part> parts;
+    for (const DimensionShape& side : plain.shape()) parts.push_back({side.extent, 1, true});
+    groups.divide(parts);
+  }
+  groups.lay_out(topology, nodes);
+  return groups;
+}
+
+/// How each dimension of the ranks lies in the machine, if hops of ranks are hops of nodes along one dimension each.
+std::optional<std::vector<Groups::Way>> Groups::ways_of(std::span<const NodeId> nodes) const {
+  std::vector<Way> ways;
+  std::vector<bool> taken(whole_.shape().size());
+  for (Dimension d = 0; d < whole_.dimensions(); ++d) {
+    const auto follows = [&](Dimension to, std::int32_t sign) {
+      if (taken[static_cast<std::size_t>(to)] || whole_.extent(to) != whole_.extent(d) || whole_.wiring(to) != whole_.wiring(d))
+        return false;
+      for (NodeId rank = 0; rank < whole_.nodes() && whole_.extent(d) > 1; ++rank) {
+        const auto next = whole_.neighbour(rank, d, 1), there = whole_.neighbour(nodes[rank], to, sign);
+        if (next && (!there || *there != nodes[*next])) return false;
+      }
+      return true;
+    };
+    std::optional<Way> way;
+    for (Dimension to = 0; to < whole_.dimensions() && !way; ++to) {
+      for (const std::int32_t sign : {1, -1}) {
+        if (!way && (sign > 0 || whole_.wiring(d) != Wiring::complete) && follows(to, sign)) way = {to, sign};
+      }
+    }
+    if (!way) return std::nullopt;
+    taken[static_cast<std::size_t>(way->to)] = true;
+    ways.push_back(*way);
+  }
+  return ways;
+}
+
+/// Gives the ranks other nodes.
+void Groups::lay_out(const Topology& whole, std::span<const NodeId> nodes) {
+  const auto ways = ways_of(nodes);
+  whole_ = whole;
+  std::vector<NodeId> members = tables_->members;
+  for (NodeId& member : members) member = nodes[member];
+  number(std::move(members));
+  if (!by_routes_ && ways) {
+    for (Way& way : ways_) {
+      const Way& by = (*ways)[static_cast<std::size_t>(way.to)];
+      turned_ = turned_ || by.to != way.to || by.factor < 0;
+      way = {by.to, way.factor * by.factor, way.boundless};
+    }
+    const std::vector<Dimension> before = local_dimensions_;
+    for (std::size_t d = 0; d < before.size(); ++d) local_dimensions_[static_cast<std::size_t>((*ways)[d].to)] = before[d];
+    return take_faults();
+  }
+  if (!whole_.whole() || whole_.has_slow_links())
+    throw InputError("a map of ranks lays them apart, so that messages may take the dead or slow links and nodes of " + whole_.text() +
+                     "; a map that turns or shifts the machine would do, for instance row-major");
+  if (by_routes_) return;
+  dilated_ = carries_ = true;
+  ways_.clear();
 }
 
 void Groups::divide(std::span<const Part> parts) {
@@ -199,9 +276,10 @@ void Groups::take_faults() {
       if (group == 0 && !whole_.living(rank)) faults.dead_nodes.push_back(local);
       plain.each_link(local, [&](Dimension d, std::int32_t direction, NodeId to) {
         const Dimension in = ways_[static_cast<std::size_t>(d)].to;
-        const bool passes = whole_.passes(rank, in, direction);
-        const double slowness = whole_.slowness(rank, in, direction);
-        if (passes != whole_.passes(first, in, direction) || slowness != whole_.slowness(first, in, direction))
+        const std::int32_t there = direction * ways_[static_cast<std::size_t>(d)].factor;
+        const bool passes = whole_.passes(rank, in, there);
+        const double slowness = whole_.slowness(rank, in, there);
+        if (passes != whole_.passes(first, in, there) || slowness != whole_.slowness(first, in, there))
           refuse_groups(text_, name(group) + "; all groups must have the same");
         // Each link once, by one of its two channels.
         if (group > 0 || (plain.wiring(d) == Wiring::complete ? to < local : direction < 0)) return;
@@ -225,7 +303,7 @@ Machine Groups::machine(const Machine& whole) const {
                                      "wormhole or circuit switching would do"));
   CostModel cost = whole.cost;
   std::vector<Dimension> routing;
-  if (by_routes_) {
+  if (by_routes_ || carries_) {
     cost.dimension_byte_s.clear();
   } else {
     std::vector<double> speeds;
@@ -239,8 +317,8 @@ Machine Groups::machine(const Machine& whole) const {
   Machine seen(topology_, std::min<int>(whole.ports, topology_.max_ports()), whole.switching, whole.contention, std::move(routing),
                std::move(cost));
   // As on a machine with slow links: no hop is slower than byte_s, and none faster than its dimension.
-  if (const double fastest = by_routes_ ? fastest_of_routes(whole.cost) : whole.cost.byte_s; fastest < whole.cost.byte_s)
-    seen.cost.dimension_byte_s = {fastest};
+  if (const double fastest = by_routes_ || carries_ ? fastest_of_routes(whole.cost) : whole.cost.byte_s; fastest < whole.cost.byte_s)
+    seen.cost.dimension_byte_s.assign(topology_.shape().size(), fastest);
   return seen;
 }
 
@@ -273,6 +351,14 @@ bool Groups::stays(NodeId rank, Dimension dimension, std::int32_t hops) const no
 }
 
 Leg Groups::dilated_leg_in(NodeId source, NodeId destination, Leg leg) const noexcept {
+  if (carries_) {  // of a message whose own route is not known
+    std::vector<Dimension> order(topology_.shape().size());
+    std::iota(order.begin(), order.end(), 0);
+    for (const Leg& each : shortest_route(topology_, local(source), local(destination), order)) {
+      if (each.hops != 0) leg = each;
+    }
+    return leg;
+  }
   if (by_routes_) {
     const auto nodes = static_cast<std::int32_t>(topology_.nodes());
     return {0, modulo(std::int64_t{local(destination)} - local(source), nodes)};
@@ -291,27 +377,32 @@ std::optional<ViolationKind> Groups::route_out(NodeId rank, RouteView route, std
                                                std::vector<Leg>& out) const {
   out.clear();
   NodeId at = rank;
+  const auto go = [&](NodeId to) {
+    const Route hop = shortest_route(whole_, at, to, order);
+    std::copy_if(hop.begin(), hop.end(), std::back_inserter(out), [](const Leg& each) { return each.hops != 0; });
+  };
   for (const Leg& leg : route) {
     if (leg.dimension < 0 || leg.dimension >= topology_.dimensions()) return ViolationKind::unknown_dimension;
     if (!stays(at, leg.dimension, leg.hops)) return ViolationKind::leaves_the_group;
     if (leg.hops == 0) continue;
     const auto to = topology_.neighbour(local(at), leg.dimension, leg.hops);
     const NodeId next = member(group_of(at), *to);
-    if (by_routes_) {
-      const Route hop = shortest_route(whole_, at, next, order);
-      for (const Leg& each : hop) {
-        if (each.hops != 0) out.push_back(each);
-      }
-    } else {
+    if (by_routes_)
+      go(next);
+    else if (!carries_)
       out.push_back(*leg_out(at, leg.dimension, leg.hops));
-    }
     at = next;
+  }
+  if (carries_) {
+    const NodeId end = std::exchange(at, rank);
+    go(end);
   }
   return std::nullopt;
 }
 
 bool operator==(const Groups& a, const Groups& b) noexcept {
-  return a.whole_ == b.whole_ && a.topology_ == b.topology_ && a.by_routes_ == b.by_routes_ && a.tables_->members == b.tables_->members;
+  return a.whole_ == b.whole_ && a.topology_ == b.topology_ && a.by_routes_ == b.by_routes_ && a.carries_ == b.carries_ &&
+         a.tables_->members == b.tables_->members;
 }
 
 }  // namespace torus

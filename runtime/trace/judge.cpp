@@ -191,7 +191,11 @@ class Judge::State {
     return text + ")";
   }
   /// To follow a node or message before a block's number, which is one of the group.
-  std::string text_of_group(const Place& at) const { return groups_.empty() ? "" : fmt::format(", group {}", at.group); }
+  std::string text_of_group(const Place& at) const {
+    if (groups_.size() == 1 && groups_.front().size() == topology_.nodes())
+      return fmt::format(", rank {}", at.local);  // a map of all ranks
+    return groups_.empty() ? "" : fmt::format(", group {}", at.group);
+  }
   std::string text_of_member(NodeId node) const { return text_of_node(node) + text_of_group(place(node)); }
   std::string text_of(const TraceMessage& m) const {
     return fmt::format("step {}: message from node {} to {} by {}", m.step, text_of_node(m.source), text_of_node(m.destination),

@@ -29,9 +29,15 @@ std::int32_t random_divisor(std::mt19937_64& random, std::int32_t n) {
   return divisor;
 }
 
-/// Groups of any kind; of a file half the time.
+/// Groups of any kind; of a file and of mapped ranks often.
 Groups random_groups(std::mt19937_64& random, const Topology& topology, const Folder& folder) {
-  const auto kind = random_below(random, 8);
+  const auto kind = random_below(random, 10);
+  if (kind >= 8) {
+    std::vector<NodeId> nodes(topology.nodes());
+    std::iota(nodes.begin(), nodes.end(), 0U);
+    for (std::size_t i = nodes.size(); i > 1; --i) std::swap(nodes[i - 1], nodes[random_below(random, i)]);
+    return Groups::mapped(kind == 8 ? "" : "rows", topology, nodes);
+  }
   std::string text;
   if (kind >= 4) {
     std::vector<NodeId> nodes(topology.nodes());

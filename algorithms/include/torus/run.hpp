@@ -97,6 +97,10 @@ void predict_sizes(const Machine& machine, const Request& request, Plan& plan, d
 std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan,
                                         double seconds = std::numeric_limits<double>::infinity());
 
+/// The bounds of a group's request on the machine that it sees. Of mapped ranks that lie apart (Groups::carries()) they hold for any map:
+/// on that machine where all its nodes are alike, else whatever the channels are. groups: null for none.
+Bounds lower_bounds(const Machine& seen, const Request& request, const Groups* groups);
+
 /// Which rule a plan breaks that is run in all of these groups at once, although no group alone breaks it: two messages on a channel, where
 /// that is forbidden, or more than its queue holds. By such a dry run; none if it breaks no rule within `seconds`. The request is a
 /// group's.

@@ -1,11 +1,14 @@
 #include "runtime/engine/network/group_network.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <tuple>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/network/outbox_policies.hpp"
+#include "runtime/model/channel.hpp"
 
 namespace torus::detail {
 namespace {
@@ -31,8 +34,8 @@ GroupNetwork::GroupNetwork(Fabric& fabric, const Groups& groups) noexcept : fabr
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     if (topology.wiring(d) != Wiring::ring || topology.extent(d) == 1) continue;  // a leg may leave the group
     for (const std::int32_t hops : {-1, +1}) {
-      const Leg leg = *groups.leg_out(groups.member(0, 0), d, hops);
-      hops_[static_cast<std::size_t>(4 * d + hops + 1)] = {leg, fabric.run().channels.hop_slot(leg.dimension, leg.hops)};
+      if (const auto leg = groups.leg_out(groups.member(0, 0), d, hops))
+        hops_[static_cast<std::size_t>(4 * d + hops + 1)] = {*leg, fabric.run().channels.hop_slot(leg->dimension, leg->hops)};
     }
   }
 }
@@ -45,13 +48,21 @@ const GroupNetwork::Hop& GroupNetwork::hop(Dimension dimension, std::int32_t hop
 
 std::optional<RouteView> GroupNetwork::machine_route(Worker& w, RouteView route) {
   const auto violation = groups_.route_out(w.node.rank(), route, fabric_.run().machine.routing, w.out.group_route);
+  if (groups_.carries()) {
+    w.out.kept_route.clear();
+    std::copy_if(route.begin(), route.end(), std::back_inserter(w.out.kept_route), [](const Leg& leg) { return leg.hops != 0; });
+  }
   if (!violation) return RouteView(w.out.group_route);
   note(fabric_.run(), w, *violation, route);
   return std::nullopt;
 }
 
 void GroupNetwork::send(Node& node, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
-  if (const auto way = machine_route(Fabric::worker(), route)) fabric_.send(node, *way, blocks, header, release);
+  Worker& w = Fabric::worker();
+  const auto way = machine_route(w, route);
+  if (!way) return;
+  if (groups_.carries()) return outbox::send_keeping(fabric_.run(), w, *way, blocks, header, release);
+  fabric_.send(node, *way, blocks, header, release);
 }
 
 void GroupNetwork::send_partials(Node& node, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
@@ -95,12 +106,47 @@ void LocalArrivals::localise(const Groups& groups, Worker& w, NodeId rank, Messa
   MessageArena::set_destination(m, groups.local(destination));
 }
 
-void LocalArrivals::localise_all(const Groups& groups, Worker& w, NodeId rank, std::span<Message*> arrived) {
-  if (groups.by_routes()) {  // in the order of the group's own in-channels
-    const auto offset = [&](const Message* m) { return groups.leg_in(m->source(), m->destination(), {}).hops; };
-    std::stable_sort(arrived.begin(), arrived.end(), [&](const Message* a, const Message* b) { return offset(a) < offset(b); });
+/// The route that the program of a message's sender named; empty: none is kept, or a fault has brought the message here.
+RouteView LocalArrivals::kept_route(const RunState& run, const Worker& w, const Message& m) noexcept {
+  const std::size_t arena = run.messages.arena_of(m);
+  return w.all[arena / 2].out.arenas[arena % 2].kept(m);
+}
+
+void LocalArrivals::localise_all(const RunState& run, const Groups& groups, Worker& w, NodeId rank, std::span<Message*> arrived) {
+  const auto route = [&](const Message& m) { return groups.carries() && m.destination() == rank ? kept_route(run, w, m) : RouteView(); };
+  if (groups.by_routes() || groups.carries() || groups.turned()) {  // in the order of the group's own in-channels
+    const auto place = [&](const Message* m) {
+      const RouteView kept = route(*m);
+      const Leg last = kept.empty() ? groups.leg_in(m->source(), m->destination(), m->route().back()) : kept.back();
+      return std::pair(in_slot_of(groups.topology(), last), groups.local(m->source()));
+    };
+    std::stable_sort(arrived.begin(), arrived.end(), [&](const Message* a, const Message* b) { return place(a) < place(b); });
   }
-  for (std::size_t i = 0; i < arrived.size(); ++i) localise(groups, w, rank, *arrived[i], w.in.machine_terms[i]);
+  std::size_t size = 64;
+  for (const Message* m : arrived) size += MessageArena::size_with(*m, route(*m));
+  if (groups.carries()) w.in.rewritten.resize(std::max(size, w.in.rewritten.size()));
+  void* room = w.in.rewritten.data();
+  std::byte* to = static_cast<std::byte*>(std::align(64, 0, room, size));
+  for (std::size_t i = 0; i < arrived.size(); ++i) {
+    Message& m = *arrived[i];
+    const RouteView kept = route(m);
+    if (kept.empty()) {
+      localise(groups, w, rank, m, w.in.machine_terms[i]);
+      continue;
+    }
+    w.in.machine_terms[i] = {m.source(), m.route().front()};
+    w.in.originals.emplace_back(&arrived[i], &m);
+    arrived[i] = &MessageArena::rewrite(to, m, groups.local(m.source()), groups.local(rank), kept);
+    to += MessageArena::size_with(m, kept);
+  }
+}
+
+void LocalArrivals::put_back(Worker& w) noexcept {
+  for (const auto& [at, original] : w.in.originals) {
+    MessageArena::take_back(*original, **at);
+    *at = original;
+  }
+  w.in.originals.clear();
 }
 
 void LocalArrivals::restore_rest(Worker& w) noexcept {

@@ -55,15 +55,17 @@ class GroupNetwork final : public Network {
   std::array<Hop, 4 * max_dimensions> hops_;  // 4 a dimension: of -1, 0, +1, and none
 };
 
-/// Writes a node's arrivals in the terms of its group, and at the end of its scope in the machine's again: in place, since forwarding finds
-/// blocks by their address. A message has one receiver, so that nobody else reads it meanwhile.
+/// Writes a node's arrivals in the terms of its group, and at the end of its scope in the machine's again: in place, or, where they carry
+/// other routes, in copies that take their places in the list, since forwarding finds blocks by their address. A message has one receiver,
+/// so that nobody else reads it meanwhile.
 class LocalArrivals {
  public:
   /// For the node of this rank of the machine.
-  [[gnu::always_inline]] inline LocalArrivals(const Groups& groups, Worker& w, NodeId rank, const Node& node, ArrivedMessages& arrived)
+  [[gnu::always_inline]] inline LocalArrivals(const RunState& run, const Groups& groups, Worker& w, NodeId rank, const Node& node,
+                                              ArrivedMessages& arrived)
       : worker_{w}, rank_{rank}, first_{arrived.room.data()}, end_{first_ + arrived.size} {
-    if (groups.dilated()) [[unlikely]] {
-      localise_all(groups, w, rank, {first_, end_});
+    if (groups.dilated() || groups.turned()) [[unlikely]] {
+      localise_all(run, groups, w, rank, {first_, end_});
       return;
     }
     const NodeId own = node.rank(), *const locals = groups.locals();
@@ -85,6 +87,8 @@ class LocalArrivals {
   LocalArrivals(const LocalArrivals&) = delete;
   LocalArrivals& operator=(const LocalArrivals&) = delete;
   [[gnu::always_inline]] inline ~LocalArrivals() {
+    if (!worker_.in.originals.empty()) [[unlikely]]
+      put_back(worker_);
     const MachineTerms* terms = worker_.in.machine_terms.data();
     for (Message* const* at = first_; at != end_; ++at, ++terms) {
       MessageArena::first_leg(**at) = terms->first_leg;
@@ -97,9 +101,12 @@ class LocalArrivals {
 
  private:
   // Static, so that the object stays in registers.
+  static RouteView kept_route(const RunState& run, const Worker& w, const Message& m) noexcept;
   /// Any message, and in any groups.
   [[gnu::cold, gnu::noinline]] static void localise(const Groups& groups, Worker& w, NodeId rank, Message& m, MachineTerms& terms);
-  [[gnu::cold, gnu::noinline]] static void localise_all(const Groups& groups, Worker& w, NodeId rank, std::span<Message*> arrived);
+  [[gnu::cold, gnu::noinline]] static void localise_all(const RunState& run, const Groups& groups, Worker& w, NodeId rank,
+                                                        std::span<Message*> arrived);
+  [[gnu::cold, gnu::noinline]] static void put_back(Worker& w) noexcept;
   [[gnu::cold, gnu::noinline]] static void restore_rest(Worker& w) noexcept;
 
   Worker& worker_;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <torus/error.hpp>
 #include <torus/message.hpp>
@@ -62,6 +63,35 @@ class MessageArena {
     std::memcpy(to, image.data(), image.size());
     return *m;
   }
+
+  // Routes beside those that messages travel: see Groups::carries(). They cross borders behind the images.
+  void keep(const Message& m, RouteView route) {
+    kept_.push_back({&m, kept_legs_.size(), route.size()});
+    kept_legs_.insert(kept_legs_.end(), route.begin(), route.end());
+  }
+  /// Empty: none is kept. Valid until the next keep().
+  RouteView kept(const Message& m) const noexcept {
+    const auto at = std::lower_bound(kept_.begin(), kept_.end(), &m, [](const Kept& a, const Message* b) { return a.message < b; });
+    if (at == kept_.end() || at->message != &m) return {};
+    return {kept_legs_.data() + at->first, at->count};
+  }
+  /// Writes what a message says to memory of size_with(): with other ends and another route, and the slots of its blocks.
+  static Message& rewrite(std::byte* to, const Message& m, NodeId source, NodeId destination, RouteView route) noexcept {
+    auto* const copy = new (to) Message;
+    std::memcpy(to, &m, sizeof m);
+    set_source(*copy, source);
+    copy->destination_ = destination;
+    copy->legs_ = static_cast<std::uint32_t>(route.size());
+    const std::size_t lists = list_of_slots(m) - 8 * std::size_t{m.legs_} + (m.blocks_ > 1 ? sizeof(std::uint32_t) * m.blocks_ : 0);
+    std::memcpy(write_legs(copy->after(), route), m.after() + 8 * std::size_t{m.legs_}, lists);
+    return *copy;
+  }
+  /// After a program has seen the copy: what it has forwarded of the message.
+  static void take_back(Message& m, const Message& copy) noexcept {
+    m.only_slot_ = copy.only_slot_;
+    if (m.blocks_ > 1) std::memcpy(slots(m), slots(copy), sizeof(std::uint32_t) * m.blocks_);
+  }
+  static std::size_t size_with(const Message& m, RouteView route) noexcept { return size_of(m.blocks_, route.size(), m.header_words_); }
   /// Marks a message of a reduction, before its digest is taken.
   static void mark(Message& m, std::uint8_t registers, bool releases) noexcept {
     m.bytes_ |= Bytes{registers} << Message::registers_at | (releases ? Message::released : 0);
@@ -170,6 +200,8 @@ class MessageArena {
   void clear() noexcept {
     most_ = used();
     next_ = begin_;
+    kept_.clear();
+    kept_legs_.clear();
   }
   /// The most bytes that messages have taken at one time, since begin_run().
   std::size_t used() const noexcept { return std::max(most_, static_cast<std::size_t>(next_ - begin_)); }
@@ -177,6 +209,8 @@ class MessageArena {
   void begin_run() noexcept {
     next_ = end_ = begin_;
     most_ = 0;
+    kept_.clear();
+    kept_legs_.clear();
   }
 
   template <class F>
@@ -255,12 +289,19 @@ class MessageArena {
     end_ += more;
   }
 
+  struct Kept {
+    const Message* message;
+    std::size_t first, count;  // of the legs
+  };
+
   std::byte* begin_ = nullptr;
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;    // of what is paid for
   std::byte* limit_ = nullptr;  // of the address space
   MemoryBudget* budget_ = nullptr;
   std::size_t most_ = 0;
+  std::vector<Kept> kept_;  // by address, as messages are written
+  std::vector<Leg> kept_legs_;
 };
 
 /// The memory of all arenas, in one piece: so 32 bits name the cache line at which a message begins. Address space only, until it is used.
@@ -276,6 +317,11 @@ class MessageMemory {
   }
 
   MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}, *budget_); }
+
+  /// Which arena a message lies in.
+  std::size_t arena_of(const Message& m) const noexcept {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&m) - memory_.data()) / pitch_;
+  }
 
   /// Cache lines are numbered from here.
   std::byte* first_line() noexcept { return memory_.data(); }

@@ -382,4 +382,9 @@ void send(RunState& run, Worker& w, RouteView route, std::span<const BlockId> bl
     send_bundle(run, w, route, blocks, header, release);
 }
 
+void send_keeping(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  use_port(w);
+  send_bundle(run, w, route, blocks, header, release);
+}
+
 }  // namespace torus::detail::outbox

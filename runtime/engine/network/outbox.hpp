@@ -27,6 +27,9 @@ void send(RunState& run, Worker& w, RouteView route, std::span<const BlockId> bl
 void send_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
                    std::uint8_t registers);
 
+/// The same for a message that keeps w.out.kept_route.
+void send_keeping(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+
 /// Posts the single blocks that wait; posts the other messages that wait.
 void post_forwards(RunState& run, Worker& w);
 void post_claims(RunState& run, Worker& w);

@@ -111,7 +111,10 @@ struct AnyRoute {
   [[gnu::always_inline]] Message& write(RunState& run, Worker& w, BlockId id) { return write(w, {&id, 1}, run.bytes_of(id)); }
   [[gnu::always_inline]] Message& write(Worker& w, std::span<const BlockId> blocks, Bytes payload) {
     bytes = payload + sizeof(Word) * header.size();
-    return w.out.arena->write(w.node.step_and_source, path.destination, bytes, route, blocks, header);
+    Message& m = w.out.arena->write(w.node.step_and_source, path.destination, bytes, route, blocks, header);
+    if (!w.out.kept_route.empty()) [[unlikely]]
+      w.out.arena->keep(m, w.out.kept_route);
+    return m;
   }
   [[gnu::always_inline]] std::uint64_t digest(const RunState&, const Worker& w, const Message& m, BlockId id) const noexcept {
     return route.size() == 1 ? digest_of_one(w.node.step_and_source, bytes, MessageArena::word_of(route[0]), id) : MessageArena::digest(m);

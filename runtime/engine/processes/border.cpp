@@ -164,7 +164,12 @@ void Border::each_process(const Message& m, F&& f) {
 }
 
 /// Adds a message without its blocks, and returns the room for those.
-std::byte* Border::add_delivery(std::uint32_t process, const Message& m) {
+std::byte* Border::add_delivery(std::uint32_t process, const Message& m, RouteView kept) {
+  if (!kept.empty()) {
+    std::vector<std::byte> image(MessageArena::image(m).begin(), MessageArena::image(m).end());
+    image.insert(image.end(), std::as_bytes(kept).begin(), std::as_bytes(kept).end());
+    return boxes_[process].add(Box::Kind::delivery, image, payload_of(m), run_.budget);
+  }
   if (MessageArena::is_one(m) && run_.placement.uniform() && !run_.reduces) {
     const Box::Single single{m.source(), m.destination(), MessageArena::word_of(m.route().front()), m.blocks().front()};
     return boxes_[process].add(Box::Kind::single, std::as_bytes(std::span(&single, 1)), padded(run_.block_bytes), run_.budget);
@@ -200,7 +205,7 @@ std::span<Box> Border::pack(std::span<Worker> workers) {
       const std::uint32_t receiver = run_.own.owner(m->destination());
       each_process(*m, [&](std::uint32_t process) {
         if (process != receiver) return add_claim(process, *m);
-        pack_blocks(*m, add_delivery(process, *m), free);
+        pack_blocks(*m, add_delivery(process, *m, w.out.arena->kept(*m)), free);
       });
     }
     w.out.crossing.clear();
@@ -254,7 +259,14 @@ void Border::unpack_blocks(Message& m, const std::byte* from, FreeList& free) {
 }
 
 Message& Border::unpack_image(Box::Kind kind, std::span<const std::byte> image, MessageArena& arena) const {
-  if (kind != Box::Kind::single) return arena.adopt(image);
+  if (kind != Box::Kind::single) {
+    const std::size_t size = MessageArena::image(MessageArena::in_place(image)).size();
+    Message& m = arena.adopt(image.first(size));
+    std::vector<Leg> kept((image.size() - size) / sizeof(Leg));
+    std::memcpy(kept.data(), image.data() + size, kept.size() * sizeof(Leg));
+    if (!kept.empty()) arena.keep(m, kept);
+    return m;
+  }
   Box::Single single;
   std::memcpy(&single, image.data(), sizeof single);
   Message& m = arena.write_one(MessageArena::step_and_source(run_.now, single.source), single.destination, run_.block_bytes, single.block,

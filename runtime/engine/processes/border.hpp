@@ -107,7 +107,7 @@ class Border {
   bool claim_over_border(const Message& m) noexcept;
   void deliver_here(Worker& w, const Claim& claim);
   void add_claim(std::uint32_t process, const Message& m) { boxes_[process].add(Box::Kind::claim, MessageArena::image(m), 0, run_.budget); }
-  std::byte* add_delivery(std::uint32_t process, const Message& m);
+  std::byte* add_delivery(std::uint32_t process, const Message& m, RouteView kept);
   Message& unpack_image(Box::Kind kind, std::span<const std::byte> image, MessageArena& arena) const;
   template <class F>
   void each_process(const Message& m, F&& f);

@@ -42,8 +42,14 @@ class Groups {
   ///                  in dimension order; # begins a comment
   /// Throws InputError that names the text and what would do. O(nodes); with faults O(nodes * channels of a node).
   static Groups parse(std::string_view text, const Topology& topology);
+  /// The same of ranks that are laid out otherwise: rank r is node nodes[r]. Groups, programs, sources and blocks go by ranks, which lie in
+  /// row-major order on a topology like the machine's. text: as of parse(); empty: all ranks are one group.
+  /// Where ranks next to each other are nodes next to each other, dimension by dimension, a hop is a hop of the machine. Else a message
+  /// goes the shortest way between its two nodes, in the machine's routing order, whatever route its program has named. Throws InputError:
+  /// not every node is named once; or so, where links or nodes are dead or slow. O(nodes * dimensions).
+  static Groups mapped(std::string_view text, const Topology& topology, std::span<const NodeId> nodes);
 
-  /// What parse() has read.
+  /// What parse() has read; empty: all nodes are one group.
   const std::string& text() const noexcept { return text_; }
   NodeId count() const noexcept { return count_; }
   /// Of one group. Has the faults that all groups have.
@@ -54,6 +60,8 @@ class Groups {
   Machine machine(const Machine& whole) const;
   /// Whether a hop of a group may be several hops of the machine, so that groups may meet on channels.
   bool dilated() const noexcept { return dilated_; }
+  /// Whether all nodes are one group, so that they only have other ranks.
+  bool renames() const noexcept { return count_ == 1 && topology_.nodes() == whole_.nodes(); }
 
   static constexpr NodeId none = 0xffffffff;
   /// The group of a node of the machine; none if it is in no group.
@@ -88,7 +96,7 @@ class Groups {
   /// A group's leg for one of the machine, of a message between two members of one group. Of `file:` groups every leg of a route becomes
   /// the one hop between the two.
   Leg leg_in(NodeId source, NodeId destination, Leg leg) const noexcept {
-    return dilated_ ? dilated_leg_in(source, destination, leg) : Leg{local_dimension(leg.dimension), leg.hops};
+    return dilated_ || turned_ ? dilated_leg_in(source, destination, leg) : Leg{local_dimension(leg.dimension), leg.hops};
   }
   /// The group's dimension for one of the machine's; not of `file:` groups.
   Dimension local_dimension(Dimension dimension) const noexcept { return local_dimensions_[static_cast<std::size_t>(dimension)]; }
@@ -97,6 +105,11 @@ class Groups {
   const Dimension* local_dimensions() const noexcept { return local_dimensions_.data(); }
   /// Whether legs are routes of the machine: of `file:` groups. Their messages then arrive in another order than on the group's topology.
   bool by_routes() const noexcept { return by_routes_; }
+  /// Whether a message goes its own way between two nodes, and carries the route of its program to its receiver: of mapped ranks that lie
+  /// apart.
+  bool carries() const noexcept { return carries_; }
+  /// Whether hops lie along other dimensions of the machine, or the other way round: messages then arrive in another order, too.
+  bool turned() const noexcept { return turned_; }
 
   friend bool operator==(const Groups& a, const Groups& b) noexcept;
 
@@ -110,7 +123,7 @@ class Groups {
   /// How a dimension of the group lies in the machine.
   struct Way {
     Dimension to = 0;
-    std::int32_t factor = 1;  // hops of the machine for one of the group
+    std::int32_t factor = 1;  // hops of the machine for one of the group; negative: the other way round
     bool boundless = false;   // no leg can leave the group: a ring of 2 or more
   };
 
@@ -125,6 +138,8 @@ class Groups {
   void read_file(std::string_view file);
   void number(std::vector<NodeId> members);
   void take_faults();
+  void lay_out(const Topology& whole, std::span<const NodeId> nodes);
+  std::optional<std::vector<Way>> ways_of(std::span<const NodeId> nodes) const;
   double fastest_of_routes(const CostModel& cost) const;
   bool stays(NodeId rank, Dimension dimension, std::int32_t hops) const noexcept;
   Leg dilated_leg_in(NodeId source, NodeId destination, Leg leg) const noexcept;
@@ -136,6 +151,8 @@ class Groups {
   NodeId count_ = 0;
   bool dilated_ = false;
   bool by_routes_ = false;
+  bool carries_ = false;
+  bool turned_ = false;
   std::vector<Way> ways_;                    // by dimension of the group; none where legs are routes
   std::vector<Dimension> local_dimensions_;  // by dimension of the machine; 0 where the group has none
   std::shared_ptr<const Tables> tables_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/groups.hpp>
 #include <torus/injection.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
@@ -38,6 +39,9 @@ struct WrongDelivery {
   double got_number = 0;   ///< not_a_rounding: the element at the offset, and what it is without rounding
   double exact_number = 0;
   std::optional<NodeId> group = {};  ///< the node's, of a run with groups; block is then a number of that group
+  std::optional<NodeId> rank = {};   ///< the node's, where all nodes have other ranks; block then goes by ranks
+
+  void place_in(const Groups& groups) { (groups.renames() ? rank : group) = groups.renames() ? groups.local(node) : groups.group_of(node); }
 };
 
 /// What one step carried.

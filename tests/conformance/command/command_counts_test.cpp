@@ -65,7 +65,7 @@ TEST_CASE("files that are read and written have no wrong plural", "[conformance]
   check_singular("verify " + folder.file("msccl") + " --on 1");
   check_singular("import " + folder.file("msccl") + " --on 2 -o " + folder.file("i.jsonl"));
   check_singular("run allgather --on 1 --schedule " + folder.file("msccl"));
-  check_singular("run allgather --on 2 --schedule " + folder.file("msccl") + " --map " + folder.write("map", "0\n"));
+  check_singular("run allgather --on 2 --schedule " + folder.file("msccl") + " --map file:" + folder.write("map", "0\n"));
   check_singular("sweep broadcast --on 2 --bytes 1 --algorithms flood --csv " + folder.file("s.csv"));
   check_singular("plot " + folder.file("s.csv") + " -o " + folder.file("p.html") + " --svg " + folder.file("p.svg"));
   for (const std::string written : {"page.html", "p.svg", "goal", "dot"}) {

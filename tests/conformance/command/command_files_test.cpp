@@ -30,7 +30,7 @@ TEST_CASE("a command does not overwrite the file that it reads", "[conformance]"
   const std::string played = "allgather --on 4 --schedule " + schedule, sized = "allgather --on 2x2 --sizes ";
   refused("run " + played + " --trace " + schedule, schedule, "it is the file that --schedule reads; for instance --trace ");
   refused("compare " + played + " --bytes 64 --csv " + schedule, schedule, "it is the file that --schedule reads");
-  refused("run " + played + " --map " + map + " --csv " + map, map, "it is the file that --map reads");
+  refused("run " + played + " --map file:" + map + " --csv " + map, map, "it is the file that --map reads");
   refused("run " + sized + sizes + " --trace " + sizes, sizes, "it is the file that --sizes reads");
   refused("run " + sized + folder.file("link") + " --view " + sizes, sizes, "it is the file that --sizes reads");
   refused("run allreduce --on 2x2 --groups file:" + groups + " --switching wormhole --trace " + groups, groups, "that --groups reads");

@@ -126,7 +126,7 @@ TEST_CASE("a file without end is refused, whatever option names it", "[conforman
                            "verify ", "plot ", "export --to dot ", "view ", "import --on 2 "}) {
     check_refused_without(none, std::string(line) + "/dev/zero", "holds a byte of value 0, as no text does");
   }
-  check_refused_without(none, "run allgather --on 2 --schedule " + flows + " --map /dev/zero", "holds a byte of value 0");
+  check_refused_without(none, "run allgather --on 2 --schedule " + flows + " --map file:/dev/zero", "holds a byte of value 0");
   check_refused_without(none, "run allgather --config /dev/zero", "holds a byte of value 0");
 }
 
@@ -137,11 +137,12 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   check_refused_without(none, "verify " + ring + " --on 5", "it is for 4 ranks");
   check_refused_without(none, "run allreduce --on 4 --schedule " + ring, "it is of multinode-broadcast, not of allreduce");
   check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --algorithm ring", "leave out one");
-  check_refused_without(none, "run allgather --on 4 --map " + ring, "name the file with --schedule");
   check_refused_without(none, "import " + ring + " --on 4 -o " + folder.file("no/such"), "no/such");
   check_refused_without(none, "import " + folder.file("nothing") + " --on 4", "nothing");
-  check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --map " + folder.write("map", "0 1 2 2"), "names node 2 twice");
-  check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --map " + folder.write("map", "0 1 2"), "it names 3 nodes");
+  check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --map file:" + folder.write("map", "0 1 2 2"),
+                        "names node 2 twice");
+  check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --map file:" + folder.write("map", "0 1 2"),
+                        "it names 3 nodes");
   const std::string trace = traced(folder, "broadcast --on 4 --source 2");
   check_refused_without(none, "verify " + trace + " --on 4", "which names its own machine");
   check_refused_without(none, "import " + trace, "is a trace of a run on 4; add --on SHAPE, for instance --on 4");
@@ -151,7 +152,7 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   // The root is the file's, unless another is asked for.
   good("run broadcast --on 4 --schedule " + trace);
   check_refused_without(none, "run broadcast --on 4 --source 1 --schedule " + trace, "its sources are nodes 2");
-  good("run allgather --on 4 --schedule " + ring + " --map " + folder.write("map", "3\n1 0\n2"));
+  good("run allgather --on 4 --schedule " + ring + " --map file:" + folder.write("map", "3\n1 0\n2"));
   const std::string uneven = traced(folder, "alltoall --on 4 --sizes uniform:0:90 --seed 3"), again = folder.file("again.jsonl");
   check_refused_without(none, "import " + uneven + " --on 4 -o " + none, "its blocks have sizes of their own; say them with --sizes");
   good("import " + uneven + " --on 4 --sizes uniform:0:90 --seed 3 -o " + again);

@@ -63,7 +63,8 @@ std::string complaint(Processes& processes, const Setting& first, const Run& alo
 std::string described(const Setting& setting) {
   detail::Description text;
   describe(text, setting.whole());
-  text.add("groups", setting.groups ? setting.groups->text() : "");
+  text.add("map", setting.map.value_or(""));
+  if (setting.groups) describe(text, *setting.groups);
   text.add("collective", setting.request.collective);
   text.add("sources", setting.request.sources);
   text.add("bytes", setting.request.bytes);
@@ -163,6 +164,7 @@ TEST_CASE("every option of a setting is printed in the line that repeats it, rea
       {"machine", {"tpu-v4", {{"on", "4x4x4"}}}},
       {"on", {"4x3m"}},
       {"groups", {"rows"}},
+      {"map", {"snake"}},
       {"ports", {"2", {{"bytes", "8"}}}},
       {"switching", {"circuit"}},
       {"contention", {"share"}},

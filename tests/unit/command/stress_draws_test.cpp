@@ -70,9 +70,10 @@ TEST_CASE("the command of a random setting names its groups", "[unit]") {
     REQUIRE(setting);
     const std::string command = command_line(*setting);
     CAPTURE(command, support::seed());
-    if (setting->groups) ++grouped;
-    CHECK((command.find(" --groups ") != std::string::npos) == setting->groups.has_value());
-    if (setting->groups) CHECK(command.find(" --groups " + setting->groups->text()) != std::string::npos);
+    if (setting->grouped()) ++grouped;
+    CHECK((command.find(" --groups ") != std::string::npos) == setting->grouped());
+    CHECK((command.find(" --map ") != std::string::npos) == setting->map.has_value());
+    if (setting->grouped()) CHECK(command.find(" --groups " + setting->groups->text()) != std::string::npos);
   }
   CHECK(grouped > 0);
 }

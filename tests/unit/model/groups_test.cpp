@@ -123,6 +123,60 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
   CHECK(refusal_of("file:/dev/zero", "4x3").find("the file holds a byte of value 0, as no text does; name one") != std::string::npos);
 }
 
+TEST_CASE("ranks on turned and shifted nodes hop as the machine does", "[unit]") {
+  const Topology whole = Topology::parse("4x4x2");
+  std::vector<NodeId> nodes;  // dimension 0 of the ranks lies in 1, reflected and shifted, and 1 in 0
+  for (NodeId rank = 0; rank < whole.nodes(); ++rank)
+    nodes.push_back(whole.rank(std::vector{whole.coordinate(rank, 1), (5 - whole.coordinate(rank, 0)) % 4, whole.coordinate(rank, 2)}));
+  const Groups all = Groups::mapped("", whole, nodes), rows = Groups::mapped("axis:0", whole, nodes);
+  for (const Groups* groups : {&all, &rows}) {
+    CHECK_FALSE(groups->dilated());
+    CHECK(groups->turned());
+    check_legs(*groups, whole);
+  }
+  CHECK(all.renames());
+  CHECK(all.topology() == whole);
+  CHECK(all.local(nodes[9]) == 9);
+  CHECK(rows.count() == 8);
+  CHECK(all.leg_out(nodes[0], 0, 1) == Leg{1, -1});
+  CHECK(all.machine(Machine(whole, all_ports, Switching::wormhole, Contention::forbid, {0, 1, 2})).routing ==
+        std::vector<Dimension>{1, 0, 2});
+  Faults faults;
+  faults.dead_links = {{nodes[0], 1, -1}};
+  const Groups holed = Groups::mapped("", whole.with_faults(faults), nodes);
+  CHECK_FALSE(holed.topology().passes(0, 0, 1));
+  CHECK(holed.topology().passes(0, 0, -1));
+}
+
+TEST_CASE("ranks on any nodes take the machine's shortest routes, and need one that is whole", "[unit]") {
+  const Topology whole = Topology::parse("4x4");
+  std::vector<NodeId> nodes{5, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const Groups groups = Groups::mapped("", whole, nodes);
+  CHECK(groups.carries());
+  CHECK(groups.dilated());
+  CHECK(groups.topology() == whole);
+  std::vector<Leg> out;
+  const std::vector<Leg> route{{0, 1}, {1, 1}};  // from rank 0, node (1,1), to rank 5, node (1,0)
+  CHECK_FALSE(groups.route_out(5, route, std::vector<Dimension>{0, 1}, out));
+  CHECK(out == std::vector<Leg>{{1, -1}});
+  Faults faults;
+  faults.dead_links = {{0, 1, 1}};
+  const auto refused = [&](const Topology& topology, std::vector<NodeId> to) {
+    try {
+      static_cast<void>(Groups::mapped("", topology, to));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused(whole.with_faults(faults), nodes).find("a map that turns or shifts the machine would do") != std::string::npos);
+  CHECK(refused(whole, {0, 1, 2}).find("names 3 nodes, and 4x4 has 16; name each once") != std::string::npos);
+  nodes[3] = 5;
+  CHECK(refused(whole, nodes).find("names node 5 twice; name each once") != std::string::npos);
+  nodes[3] = 16;
+  CHECK(refused(whole, nodes).find("names node 16, and nodes go up to 15") != std::string::npos);
+}
+
 TEST_CASE("a text that names no groups is refused with what would do", "[unit]") {
   CHECK(refusal_of("rings", "4x4").find("there are no such groups; for instance rows, columns, axis:0,2") != std::string::npos);
   CHECK(refusal_of("rows:1", "4x4").find("no such groups") != std::string::npos);

@@ -264,6 +264,7 @@ std::string in_words(const Explanation& explanation) {
 
 int explain(const ExplainArguments& arguments) {
   refuse_groups(arguments.setting["groups"], "torus explain");
+  refuse_map(arguments.setting["map"], "torus explain");
   const Subject subject = subject_of(arguments);
   const Shaped where = shaped(subject, arguments.setting);
   const RunSpec spec = parse_spec(subject.collective, where.typed);

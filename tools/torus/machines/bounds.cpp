@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <torus/bounds.hpp>
+#include <torus/run.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/answer.hpp"
@@ -82,9 +83,10 @@ Asked one_asked(Collective collective, const TypedOptions& options) {
   return asked;
 }
 
-std::string shape_table(const std::optional<Groups>& groups, const Machine& machine, const ShapeFacts& facts) {
+std::string shape_table(const RunSpec& spec, const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
-  if (groups) rows.emplace_back("groups", fmt::format("{}: {}, each as below", groups->text(), grouped(groups->count())));
+  if (spec.map) rows.emplace_back("map", fmt::format("{}; bounds hold for ranks anywhere", *spec.map));
+  if (spec.groups_text) rows.emplace_back("groups", fmt::format("{}: {}, each as below", *spec.groups_text, grouped(spec.groups->count())));
   rows.emplace_back("shape", fmt::format("{}: {}, {}", machine.topology.text(), counted(machine.topology.nodes(), "node"),
                                          counted(facts.channels, "channel")));
   rows.emplace_back("machine", fmt::format("{}, {}, contention {}", name(machine.switching),
@@ -107,7 +109,7 @@ std::string shape_table(const std::optional<Groups>& groups, const Machine& mach
 /// A machine on which a group's messages take any route, over all ports that its nodes have on the whole machine: what bounds its
 /// algorithms bounds all that moves its data, through other groups too. None where there are no groups, or nodes or links are dead or slow.
 std::optional<Machine> with_any_route(const RunSpec& spec, const Machine& group) {
-  if (!spec.groups || !spec.shape.faults().empty()) return std::nullopt;
+  if (!spec.groups_text || !spec.shape.faults().empty()) return std::nullopt;
   const auto nodes = static_cast<std::int32_t>(group.topology.nodes());
   if (nodes > 1 << 20) return std::nullopt;
   const Topology complete({{nodes, Wiring::complete}});
@@ -146,7 +148,8 @@ int bounds(const BoundsArguments& arguments) {
             {"bound4_steps", facts.bound4}};
   Table table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
   if (any_route) table.front().insert(table.front().begin() + 6, {"steps by any route", "model time by any route"});
-  if (spec.groups) json.update({{"groups", spec.groups->text()}, {"group_count", spec.groups->count()}});
+  if (spec.map) json["map"] = *spec.map;
+  if (spec.groups_text) json.update({{"groups", *spec.groups_text}, {"group_count", spec.groups->count()}});
   for (const Asked& asked : collective ? std::vector<Asked>{one_asked(*collective, options)} : all_asked(options)) {
     const std::string called(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
@@ -158,7 +161,7 @@ int bounds(const BoundsArguments& arguments) {
       json["collectives"][called] = std::move(entry);
       continue;
     }
-    const Bounds b = lower_bounds(machine, asked.request);
+    const Bounds b = lower_bounds(machine, asked.request, spec.groups ? &*spec.groups : nullptr);
     table.push_back({called, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
                      seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
     entry.update({{"steps_lower_bound", b.steps},
@@ -180,7 +183,7 @@ int bounds(const BoundsArguments& arguments) {
   answer(
       arguments.json, [&] { return json; },
       [&] {
-        return shape_table(spec.groups, machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}});
+        return shape_table(spec, machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}});
       });
   return 0;
 }

@@ -13,7 +13,7 @@ namespace torus::command {
 struct RunArguments {
   std::string collective;
   TypedOptions setting;
-  std::optional<std::string> algorithm, schedule, map, offset, trace, csv, view, repeat, digest, fault;
+  std::optional<std::string> algorithm, schedule, offset, trace, csv, view, repeat, digest, fault;
   bool judge = false;
   bool steps = false;
   bool json = false;

@@ -112,14 +112,12 @@ Setting led_by(const Lead& lead) {
   command.add("run", "", &run, "");
   add_collective(command, collective);
   command.add("--algorithm", "", &algorithm, "");
-  std::optional<std::string> schedule, map;
+  std::optional<std::string> schedule;
   command.add("--schedule", "", &schedule, "");
-  command.add("--map", "", &map, "");
   add_setting_options(command, typed);
   parse_line(command, lead.line);
   RunSpec spec = parse_spec(parse_collective(collective, typed), typed);
-  spec.schedule = schedule;
-  spec.map = map;
+  play(spec, schedule);
   const Algorithm& named =
       spec.schedule ? algorithm_of_file(spec) : named_algorithm("--algorithm", spec.collective, algorithm, catalogue());
   Setting setting = open_setting(make_machine(spec, named.native), make_fitting_request(spec), spec);

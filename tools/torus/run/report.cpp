@@ -15,11 +15,30 @@
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/report_fields.hpp"
+#include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
 namespace {
+
+/// "(3,4)", or "rank 7, node (1,0)" where ranks are no nodes.
+std::string place_text(const Setting& setting, NodeId local) {
+  if (!setting.groups || setting.grouped()) return node_text(setting.machine.topology, local);
+  return fmt::format("rank {}, node {}", local, node_text(setting.whole().topology, setting.groups->member(0, local)));
+}
+
+/// "snake: ranks 0, 1, .. are nodes (0,0) (0,1) ..; a hop of ranks is a hop of the machine".
+std::string map_text(const Setting& setting) {
+  const Topology& topology = setting.whole().topology;
+  const std::vector<NodeId> nodes = read_map(*setting.map, topology);
+  std::string text = fmt::format("{}: ranks 0, 1, .. are nodes", *setting.map);
+  for (std::size_t rank = 0; rank < std::min<std::size_t>(nodes.size(), 8); ++rank) text += " " + node_text(topology, nodes[rank]);
+  if (nodes.size() > 8) text += " ..";
+  if (!setting.groups) return text;
+  return text +
+         (setting.groups->dilated() ? "; messages go the shortest way between their nodes" : "; a hop of ranks is a hop of the machine");
+}
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -28,7 +47,7 @@ std::string sources_row(const Setting& setting) {
   if (sources.size() == topology.nodes() && sources.size() > 1) return fmt::format("all {}", grouped(topology.nodes()));
   std::string text = sources.size() == 1 ? "" : fmt::format("{}:", grouped(sources.size()));
   for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i)
-    text += (text.empty() ? "" : " ") + node_text(topology, sources[i]);
+    text += (text.empty() ? "" : " ") + place_text(setting, sources[i]);
   return text + (sources.size() > 8 ? " .." : "");
 }
 
@@ -56,8 +75,7 @@ std::string asked_text(const Setting& setting) {
     text += fmt::format(", {} of {}", name(reduction.op), name(reduction.type));
     if (reduction.values != torus::Values::small) text += fmt::format(", values {}", name(reduction.values));
   }
-  if (facts_of(request.collective).rooted() && !broadcasts)
-    text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
+  if (facts_of(request.collective).rooted() && !broadcasts) text += fmt::format(", root {}", place_text(setting, request.sources.front()));
   return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
 }
 
@@ -155,7 +173,8 @@ std::string to_table(const Setting& setting, const Run& run, const StruckFault& 
   }
   if (const Faults& faults = whole.topology.faults(); !faults.empty())
     asked.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, whole.topology)));
-  if (const Groups* const groups = setting.groups_or_null(); groups != nullptr)
+  if (setting.map) asked.emplace_back("map", map_text(setting));
+  if (const Groups* const groups = setting.groups_or_null(); setting.grouped())
     asked.emplace_back("groups", fmt::format("{}: {} of {}, each a machine {} with {}", groups->text(), grouped(groups->count()),
                                              counted(machine.topology.nodes(), "node"), machine.topology.text(),
                                              counted(static_cast<std::uint64_t>(machine.ports), "port")));

@@ -82,6 +82,8 @@ int run(const RunArguments& arguments) {
 
   if (arguments.steps) refuse_groups(arguments.setting["groups"], "--steps");
   if (arguments.view) refuse_groups(arguments.setting["groups"], "--view");
+  if (setting.groups && arguments.steps) refuse_map(setting.map, "--steps");
+  if (setting.groups && arguments.view) refuse_map(setting.map, "--view");
   std::vector<Watcher*> watchers;
   std::optional<TraceWatcher> trace;
   if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));
@@ -149,10 +151,7 @@ int run(const RunArguments& arguments) {
 
 RunSpec spec_of(const RunArguments& arguments) {
   RunSpec spec = parse_spec(parse_collective(arguments.collective, arguments.setting), arguments.setting);
-  spec.schedule = arguments.schedule;
-  spec.map = arguments.map;
-  if (spec.map && !spec.schedule)
-    throw InputError(fmt::format("--map '{}': it is of a file's ranks; name the file with --schedule", *spec.map));
+  play(spec, arguments.schedule);
   return spec;
 }
 
@@ -165,7 +164,6 @@ Command describe_run(RunArguments& arguments) {
   add_setting_options(command, arguments.setting);
   command.add("--schedule", "FILE", &arguments.schedule,
               "play the schedule of another program instead: MSCCL XML, TE-CCL JSON, ForestColl trees, or a trace");
-  command.add("--map", "row-major|FILE", &arguments.map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
   command.add("--repeat", "R", &arguments.repeat, "timed repetitions in this process");
   command.add_output("--trace", ".jsonl", &arguments.trace, "write every message to this file, compressed if it ends in .gz");
   command.add_output("--csv", ".csv", &arguments.csv, "write the report's figures to this file");

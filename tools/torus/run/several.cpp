@@ -30,7 +30,7 @@ bool is_of_each(const Option& option) {
   if (option.is_argument()) return true;
   const std::vector<std::string> names = option.names();
   const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  for (const std::string_view name : {"--algorithm", "--schedule", "--map", "--offset"}) {
+  for (const std::string_view name : {"--algorithm", "--schedule", "--offset"}) {
     if (has(name)) return true;
   }
   for (const SettingOption& each : setting_options()) {
@@ -143,7 +143,10 @@ struct PartWatchers {
 
 void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& parts) {
   if (!arguments.view) return;
-  for (const PartOfRun& part : parts) refuse_groups(part.arguments.setting["groups"], "--view");
+  for (const PartOfRun& part : parts) {
+    refuse_groups(part.arguments.setting["groups"], "--view");
+    refuse_map(part.arguments.setting["map"], "--view");
+  }
   if (parts.size() != 2)
     throw InputError(fmt::format("--view '{}': a page plays two collectives, and these are {}", *arguments.view, parts.size()));
 }

@@ -65,7 +65,14 @@ const std::vector<SettingOption>& setting_options() {
       {machine, "groups", "--groups", "GROUPS|file:FILE",
        "groups of nodes that each run the collective by itself, at once: rows, columns, axis:0,2, slice:4x4, stride:2, file:FILE",
        [](RunSpec& spec, Text text) { spec.groups_text = text; },
-       [](S s) { return s.groups ? fmt::format(" --groups {}", s.groups->text()) : ""; }},
+       [](S s) { return s.grouped() ? fmt::format(" --groups {}", s.groups->text()) : ""; }},
+      {machine, "map", "--map", "MAP|file:FILE",
+       "which node each rank is: row-major, snake, axis:2,0,1 (the last fastest), random:7, file:FILE; programs, groups, sources and "
+       "--schedule go by ranks",
+       [](RunSpec& spec, Text text) {
+         if (text != "row-major") spec.map = text;
+       },
+       [](S s) { return s.map ? fmt::format(" --map {}", shell_word(*s.map)) : ""; }},
       {machine, "ports", "--ports", "N|all", "messages a node may send, and receive, in a step; default: all",
        [](RunSpec& spec, Text text) {
          const auto most = static_cast<std::uint64_t>(spec.shape.max_ports());

@@ -9,38 +9,12 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "runtime/base/lines.hpp"
+#include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
 namespace {
-
-/// A node for each rank: "row-major", or a file with a rank or coordinates `3,4` for each.
-std::vector<NodeId> read_map(const std::optional<std::string>& map, const Topology& topology) {
-  if (!map || *map == "row-major") return row_major(topology);
-  constexpr detail::Lines::Kind kind{"map", "a file with a node for each rank: ranks or coordinates 3,4", most_text};
-  detail::Lines lines(*map, kind);
-  std::vector<NodeId> nodes;
-  std::vector<bool> named(topology.nodes(), false);
-  while (const auto line = lines.next()) {
-    std::string_view left = *line;
-    while (true) {
-      const std::size_t first = left.find_first_not_of(" \t\r");
-      if (first == std::string_view::npos) break;
-      const std::string_view word = left.substr(first, left.find_first_of(" \t\r", first) - first);
-      left.remove_prefix(first + word.size());
-      const NodeId node = parse_node("--map", word, topology);
-      if (named[node]) lines.refuse(fmt::format("it names node {} twice; each rank has a node of its own", word));
-      named[node] = true;
-      nodes.push_back(node);
-    }
-  }
-  if (nodes.size() != topology.nodes())
-    throw InputError(fmt::format("--map '{}': it names {}, and {} has {}; name each once", *map, counted(nodes.size(), "node"),
-                                 topology.text(), topology.nodes()));
-  return nodes;
-}
 
 class FileAlgorithm : public PlanSource {
  public:
@@ -49,7 +23,7 @@ class FileAlgorithm : public PlanSource {
         map{spec.map},
         topology{spec.shape},
         file{std::move(of)},
-        nodes{read_map(spec.map, spec.shape)},
+        nodes{read_map(spec.map.value_or("row-major"), spec.shape)},
         name_{path.substr(path.find_last_of('/') + 1)},
         source_{torus::name(file.kind())} {
     algorithm.name = name_;
@@ -160,7 +134,7 @@ Setting scheduled_setting(const RunSpec& spec, bool runs) {
 std::string algorithm_options(const Algorithm& algorithm) {
   const FileAlgorithm* const file = found(algorithm);
   if (file == nullptr) return fmt::format(" --algorithm {}", algorithm.name);
-  return fmt::format(" --schedule '{}'{}", file->path, file->map ? fmt::format(" --map '{}'", *file->map) : "");
+  return fmt::format(" --schedule '{}'", file->path);
 }
 
 }  // namespace torus::command

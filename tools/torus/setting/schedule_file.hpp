@@ -1,4 +1,4 @@
-/// A schedule of another program in place of an algorithm: --schedule FILE, with --map for its ranks.
+/// A schedule of another program in place of an algorithm: --schedule FILE. --map says which node is each of its ranks.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ Schedule schedule_of(const Setting& setting);
 /// are those of the file. `runs` false: nobody needs the memory of a run. Throws InputError.
 Setting scheduled_setting(const RunSpec& spec, bool runs = true);
 
-/// " --algorithm ring", or " --schedule 'ring.xml' --map 'map.txt'": what names the algorithm.
+/// " --algorithm ring", or " --schedule 'ring.xml'": what names the algorithm.
 std::string algorithm_options(const Algorithm& algorithm);
 
 }  // namespace torus::command

@@ -179,7 +179,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       if (first_refusal.empty()) first_refusal = *why_not;
       return;
     }
-    if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
+    if (!bounds) bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
     if (algorithm->plan.searches() && setting.machine.topology.nodes() >= long_search && best.algorithm != nullptr && best.too_large == 0 &&
         !best.of_mean_size && least_time_of(*algorithm, setting.machine, *bounds, bound_s) >= (1 - worth_a_search) * best.time_s) {
       ++applicable;
@@ -254,6 +254,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .step_limit_s = spec.step_limit_s,
           .preset = spec.preset,
           .sources_text = spec.sources.value_or(""),
+          .map = spec.map,
           .groups = spec.groups,
           .all_groups = std::move(all_groups)};
 }
@@ -267,8 +268,8 @@ Machine usual_machine(const RunSpec& spec) {
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache,
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting))
-    return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
-  Bounds held = bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request);
+    return setting.grouped() ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
+  Bounds held = bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request, setting.groups_or_null());
   Planned made = plan_within(algorithm, setting.machine, setting.request, held, setting.plan_limit_s, cache);
   std::optional<Plan> plan = std::exchange(made.plan, std::nullopt);
   if (planned != nullptr) *planned = made;

@@ -40,11 +40,14 @@ struct Setting {
   std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step; see step_limit_of()
   const Preset* preset = nullptr;           ///< the machine that was named
   std::string sources_text = {};            ///< how the sources were asked for, if that and the seed give them again
-  std::optional<Groups> groups = {};        ///< none: all nodes are one
+  std::optional<std::string> map = {};      ///< of the ranks, as typed; none: rank r is node r
+  std::optional<Groups> groups = {};        ///< none: all nodes are one, and ranks are nodes
   std::optional<Machine> all_groups = {};   ///< the machine that the groups are of
 
   const Machine& whole() const noexcept { return all_groups ? *all_groups : machine; }
   const Groups* groups_or_null() const noexcept { return groups ? &*groups : nullptr; }
+  /// Whether groups were asked for, and not a map alone.
+  bool grouped() const noexcept { return groups && !groups->text().empty(); }
 };
 
 /// A machine that algorithms see and a request, with the groups, the seed and the host's options of a spec, but without an algorithm.

@@ -10,6 +10,7 @@
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
 #include "tools/torus/cli/job.hpp"
+#include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
@@ -156,7 +157,10 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
   if (facts_of(collective).combines) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
   spec.shape = with_damage(spec.shape, typed, spec.seed);
-  if (spec.groups_text) spec.groups = Groups::parse(*spec.groups_text, spec.shape);
+  if (spec.map)
+    spec.groups = Groups::mapped(spec.groups_text.value_or(""), spec.shape, read_map(*spec.map, spec.shape));
+  else if (spec.groups_text)
+    spec.groups = Groups::parse(*spec.groups_text, spec.shape);
   spec.parameters = parse_parameters(collective, typed);
   if (processes() != nullptr) spec.processes = processes()->count();
   return spec;
@@ -164,6 +168,15 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
 
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what) {
   if (groups) throw InputError(fmt::format("--groups '{}': {} does not know groups yet; leave it out", *groups, what));
+}
+
+void refuse_map(const std::optional<std::string>& map, std::string_view what) {
+  if (map && *map != "row-major") throw InputError(fmt::format("--map '{}': {} does not know maps of ranks yet; leave it out", *map, what));
+}
+
+void play(RunSpec& spec, const std::optional<std::string>& schedule) {
+  spec.schedule = schedule;
+  if (schedule && !spec.groups_text) spec.groups.reset();
 }
 
 Machine make_machine(const RunSpec& spec, const NativeMachine& native) {

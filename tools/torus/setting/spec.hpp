@@ -40,7 +40,8 @@ struct RunSpec {
   Collective collective = Collective::broadcast;
   Topology shape;                               ///< of the whole machine
   std::optional<std::string> groups_text = {};  ///< as typed
-  std::optional<Groups> groups = {};            ///< of the shape
+  std::optional<std::string> map = {};          ///< of the ranks, as typed; none: rank r is node r
+  std::optional<Groups> groups = {};            ///< of the shape, or all its ranks where there is a map
   const Preset* preset = nullptr;               ///< the machine that was named, if any: its ports and costs are the defaults
   std::optional<int> ports = {};                ///< 0: all
   std::optional<Switching> switching = {};
@@ -54,7 +55,6 @@ struct RunSpec {
   std::uint64_t seed = 1;
   Parameters parameters = {};
   std::optional<std::string> schedule = {};  ///< a file of another program that is played, instead of an algorithm
-  std::optional<std::string> map = {};       ///< of that file's ranks
   std::optional<double> expected_sources = {};
   ExecutorKind executor = default_executor;
   unsigned threads = 0;                     ///< 0: the host's cores
@@ -85,8 +85,11 @@ void check_owned(Collective collective, std::string_view option, std::string_vie
 
 /// What an algorithm sees of the shape: that of a group, where there are groups.
 inline const Topology& seen_shape(const RunSpec& spec) noexcept { return spec.groups ? spec.groups->topology() : spec.shape; }
-/// Throws InputError if there are groups: `what`, such as "torus regret", does not know them.
+/// Throws InputError if groups, or a map, are asked for: `what`, such as "torus explain", does not know them.
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what);
+void refuse_map(const std::optional<std::string>& map, std::string_view what);
+/// Has a file played, whose ranks are its own matter. None: nothing is changed.
+void play(RunSpec& spec, const std::optional<std::string>& schedule);
 
 /// The machine that an algorithm sees: the whole one, or that of a group. A preset and then `native` fill what the options leave open;
 /// where hops of groups may be several of the machine, worms and shared channels do. Throws InputError where the shape has no such ports or

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include <torus/error.hpp>
 
+#include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
@@ -250,6 +253,32 @@ Setting with_groups(Random& random, Setting setting, std::uint64_t most_nodes) {
   return *std::move(grouped);
 }
 
+/// The setting, or one whose ranks are laid out otherwise. On a machine where no channel is shared, or with holes, only as far as hops stay
+/// hops.
+Setting with_map(Random& random, Setting setting) {
+  const Machine whole = setting.machine;
+  std::vector<Dimension> order(static_cast<std::size_t>(whole.topology.dimensions()));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  const std::uint64_t kind = random.below(3);
+  const std::string map = kind == 0   ? "snake"
+                          : kind == 1 ? fmt::format("axis:{}", fmt::join(order, ","))
+                                      : fmt::format("random:{}", random.below(1000));
+  std::optional<Groups> groups;
+  try {
+    groups = Groups::mapped("", whole.topology, read_map(map, whole.topology));
+  } catch (const InputError&) {  // messages might meet what is dead
+  }
+  if (!groups || (groups->dilated() && (whole.switching == Switching::packet || whole.contention == Contention::forbid))) return setting;
+  auto mapped = settle(*setting.algorithm, groups->machine(whole), setting.request, setting);
+  if (!mapped) return setting;
+  mapped->sources_text = setting.sources_text;
+  mapped->map = map;
+  mapped->groups = std::move(groups);
+  mapped->all_groups = whole;
+  return *std::move(mapped);
+}
+
 }  // namespace
 
 bool sizes_differ(const Topology& topology, const Request& request) {
@@ -298,7 +327,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
         facts_of(algorithm.collective).combines ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
     if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) {
       if (random.chance(0.25)) return with_groups(random, *std::move(setting), std::max<std::uint64_t>(budget.nodes, 64));
-      return setting;
+      return random.chance(0.2) ? with_map(random, *std::move(setting)) : *std::move(setting);
     }
     room = std::max<std::uint64_t>(16, static_cast<std::uint64_t>(nodes) / 2);  // plans of large machines take seconds
   }

@@ -241,6 +241,7 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   if (failing.setting.groups) {  // a group alone
     alone = failing;
     alone.setting.groups.reset();
+    alone.setting.map.reset();
     alone.setting.all_groups.reset();
     if (still_fails(alone)) failing = alone;
   }

@@ -71,13 +71,13 @@ std::string names_of(const std::vector<const Algorithm*>& algorithms) {
 }
 
 Json to_json(const SpecialRuns& special) {
-  return {{"in_groups", special.in_groups}, {"uneven", special.uneven}, {"in_groups_and_uneven", special.both}};
+  return {{"in_groups", special.in_groups}, {"uneven", special.uneven}, {"in_groups_and_uneven", special.both}, {"mapped", special.mapped}};
 }
 
-/// "2,000 in groups, 1,000 with uneven sizes, 250 with both".
+/// "2,000 in groups, 1,000 with uneven sizes, 250 with both, 900 with a map".
 std::string text_of(const SpecialRuns& special) {
-  return fmt::format("{} in groups, {} with uneven sizes, {} with both", grouped(special.in_groups), grouped(special.uneven),
-                     grouped(special.both));
+  return fmt::format("{} in groups, {} with uneven sizes, {} with both, {} with a map", grouped(special.in_groups), grouped(special.uneven),
+                     grouped(special.both), grouped(special.mapped));
 }
 
 constexpr double most_s_of_repeat = 60;

@@ -67,7 +67,7 @@ std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer
   Setting less = setting;
   less.request.bytes = fewer;
   less.plan.formula.clear();  // which is for all bytes
-  less.bounds = lower_bounds(less.machine, less.request);
+  less.bounds = lower_bounds(less.machine, less.request, less.groups_or_null());
   const Run run = emulate_safely(less, false);
   const std::string what = fmt::format("the schedule of {}, played with {}", counted(setting.request.bytes, "byte"), fewer);
   if (run.check.failure) return CaseFailure{fmt::format("{}: {}", what, *run.check.failure), command_line(setting), *run.check.failure};
@@ -94,10 +94,11 @@ struct Turn {
 }  // namespace
 
 void SpecialRuns::add(const Setting& setting) {
-  const bool grouped = setting.groups.has_value(), differing = sizes_differ(setting.machine.topology, setting.request);
+  const bool grouped = setting.grouped(), differing = sizes_differ(setting.machine.topology, setting.request);
   in_groups += grouped ? 1 : 0;
   uneven += differing ? 1 : 0;
   both += grouped && differing ? 1 : 0;
+  mapped += setting.map ? 1U : 0U;
 }
 
 std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result) {

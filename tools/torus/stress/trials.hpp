@@ -53,6 +53,7 @@ struct StressRow {
 
 /// How many of the runs were more than one vector of equal blocks on one machine.
 struct SpecialRuns {
+  std::uint64_t mapped = 0;  ///< with ranks laid out otherwise
   std::uint64_t in_groups = 0;
   std::uint64_t uneven = 0;  ///< of sizes that differ
   std::uint64_t both = 0;    ///< counted in both

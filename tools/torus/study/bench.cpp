@@ -114,8 +114,9 @@ class Bench {
                        arguments_.command(spec_.collective)) +
            fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified, {}\n",
                        name(spec_.collective), facts_of(spec_.collective).mpi, spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
-                       spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up,
-                       effort_.warm_up > 0 ? "every message judged in a run before" : "no message judged") +
+                       (spec_.groups_text ? fmt::format(" in groups {}", *spec_.groups_text) : "") +
+                           (spec_.map ? fmt::format(" with ranks laid out by {}", *spec_.map) : ""),
+                       counts, effort_.warm_up, effort_.warm_up > 0 ? "every message judged in a run before" : "no message judged") +
            fmt::format("# size: {}\n", facts_of(spec_.collective).size_counts) +
            (other_ ? fmt::format("# {} a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n",
                                  counted(pairs_, "pair"), other_->program(), other_->version()) +
@@ -270,7 +271,7 @@ class Bench {
             {"threads", workers_of(spec_.executor, spec_.threads)},
             {"executor", name(spec_.executor)},
             {"seed", spec_.seed},
-            {"groups", spec_.groups ? Json(spec_.groups->text()) : Json()}};
+            {"groups", spec_.groups_text ? Json(*spec_.groups_text) : Json()}};
   }
 
   StudyRow not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) const {

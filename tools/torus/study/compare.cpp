@@ -23,7 +23,7 @@ struct CompareArguments {
   std::string collective;
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
-  std::optional<std::string> schedule, map, csv, html, svg;
+  std::optional<std::string> schedule, csv, html, svg;
   bool json = false, all_machines = false, every_single_link = false, every_single_node = false;
 };
 
@@ -72,8 +72,7 @@ int run_compare(const CompareArguments& arguments) {
   CurveFiles curves(arguments.html, arguments.svg);
 
   RunSpec spec = parse_spec(collective, typed);
-  spec.schedule = arguments.schedule;
-  spec.map = arguments.map;
+  play(spec, arguments.schedule);
   if (spec.schedule) {  // on the machine that its kind implies
     const Algorithm& file = algorithm_of_file(spec);
     options.algorithms.push_back(&file);
@@ -85,7 +84,6 @@ int run_compare(const CompareArguments& arguments) {
   TypedOptions::Pairs of = arguments.setting.typed(true);
   of.insert(of.end(), {{"run", arguments.run}, {"all-machines", arguments.all_machines ? "yes" : "no"}});
   if (arguments.schedule) of.emplace_back("schedule", *arguments.schedule);
-  if (arguments.map) of.emplace_back("map", *arguments.map);
   Study study("compare " + arguments.collective, of, options.algorithms, arguments.csv);
   const Comparison comparison = compare(spec, options, study);
   study.progress().clear();
@@ -115,7 +113,6 @@ Command compare_command() {
   command.add("--all-machines", "", &arguments->all_machines,
               "what the options leave open of the machine: a table for each that an algorithm was made for");
   command.add("--schedule", "FILE", &arguments->schedule, "add a row for the schedule of another program, as `torus run` takes it");
-  command.add("--map", "row-major|FILE", &arguments->map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
   command.add("--every-single-link", "", &arguments->every_single_link,
               "run all with each link dead once, at one size: who survives, how fast");
   command.add("--every-single-node", "", &arguments->every_single_node, "the same with each node dead once, but those that are sources");

@@ -61,7 +61,7 @@ class Comparing {
       : spec_{spec},
         options_{options},
         study_{study},
-        comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text} {
+        comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text, .map = spec.map} {
     if (facts_of(spec.collective).from_sources() && !spec.expected_sources)
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
@@ -122,7 +122,7 @@ class Comparing {
   void contest(const Machine& machine) {
     Contest contest{machine, {}, {}, {}, {}};
     for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
-      contest.bounds.push_back(lower_bounds(machine, request(i)));
+      contest.bounds.push_back(lower_bounds(machine, request(i), spec_.groups ? &*spec_.groups : nullptr));
       contest.asked_bytes.push_back(asked_bytes(request(i), machine.topology.nodes()));
     }
     for (const Algorithm* algorithm : options_.algorithms) {
@@ -200,7 +200,7 @@ class Comparing {
     const Machine& machine = setting.machine;
     Entry entry;
     entry.segments = plan.segments;
-    entry.predicted = plan.predicts();
+    entry.predicted = plan.predicts() && !(setting.groups && setting.groups->carries());  // whose messages meet where no formula says
     if (!entry.predicted) return entry;
     entry.steps = plan.steps;
     entry.channel_bytes = plan.channel_bytes;

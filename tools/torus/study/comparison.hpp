@@ -77,6 +77,7 @@ struct Comparison {
   Request request;                         ///< all but the bytes; of each group
   Topology shape;                          ///< of the whole machine
   std::optional<std::string> groups = {};  ///< as typed; then the machines of contests are those of a group
+  std::optional<std::string> map = {};     ///< of the ranks, as typed
   std::vector<Bytes> sizes = {};
   std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
   bool run_best = false;      ///< the best of each size were to be run

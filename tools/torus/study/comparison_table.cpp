@@ -208,6 +208,7 @@ std::string to_table(const Comparison& comparison) {
   if (facts_of(comparison.request.collective).from_sources() || comparison.request.exchanges_of_sources())
     text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
+  if (comparison.map) text += fmt::format(", ranks laid out by {}", *comparison.map);
   text += "\n\n" + winners_text(comparison) + "\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
   return text + legend(comparison);
@@ -307,6 +308,7 @@ Json to_json(const Comparison& comparison) {
     json.update({{"groups", *comparison.groups}, {"group_shape", topology.text()}, {"group_nodes", topology.nodes()}});
     json.update({{"shape", comparison.shape.text()}, {"nodes", comparison.shape.nodes()}});
   }
+  if (comparison.map) json["map"] = *comparison.map;
   json["source_count"] = comparison.request.sources.size();
   json["bytes"] = comparison.sizes;
   json["machines"] = Json::array();
@@ -330,6 +332,7 @@ std::string to_csv(const Comparison& comparison) {
                     {"nodes", comparison.shape.nodes()},
                     {"algorithm", contender.algorithm->name}});
         if (comparison.groups) row["groups"] = *comparison.groups;
+        if (comparison.map) row["map"] = *comparison.map;
         rows.push_back(std::move(row));
       }
     }
@@ -338,7 +341,7 @@ std::string to_csv(const Comparison& comparison) {
       "collective,shape,nodes,ports,switching,contention,algorithm,bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,"
       "model_time_formula_s,best,run,model_algbw_bytes_per_s,model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,"
       "verified,not_run,no_plan,failure,steps_lower_bound,channel_bytes_lower_bound,model_time_lower_bound_s,groups";
-  return csv_of(columns + (rounded(comparison) ? ",error_ulp" : ""), rows);
+  return csv_of(columns + (comparison.map ? ",map" : "") + (rounded(comparison) ? ",error_ulp" : ""), rows);
 }
 
 }  // namespace torus::command

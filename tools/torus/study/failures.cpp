@@ -248,6 +248,7 @@ int run_single_failures(const FailureArguments& arguments) {
   }
   const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   refuse_groups(arguments.setting["groups"], "a comparison of single failures");
+  refuse_map(arguments.setting["map"], "a comparison of single failures");
   const RunSpec spec = parse_spec(collective, arguments.setting);
   FailureCases cases = single_failures(spec, arguments.links, arguments.nodes);
   const auto cuts = [&](SingleFailure& failure) { return !shape_with(failure, spec.shape); };

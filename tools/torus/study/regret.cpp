@@ -83,6 +83,7 @@ void add_cells(Json& row, const Comparison& comparison) {
 }
 
 Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options, Study& study) {
+  refuse_map(typed["map"], "torus regret");
   Regret regret{collective, typed["groups"], options.sizes, options.run_sizes};
   std::set<std::string> there;
   std::string nothing;

@@ -23,7 +23,7 @@ namespace {
 struct ImportArguments {
   std::string file;
   TypedOptions setting;
-  std::optional<std::string> map, output;
+  std::optional<std::string> output;
 };
 
 constexpr const char* usual_trace = "trace.jsonl";
@@ -61,7 +61,7 @@ void each_message(const Setting& setting, const Schedule& schedule, const std::f
 
 int run_import(const ImportArguments& arguments) {
   const std::string output = arguments.output.value_or(usual_trace);
-  const Setting setting = imported(arguments.file, arguments.map, arguments.setting);
+  const Setting setting = imported(arguments.file, arguments.setting);
   const Schedule schedule = schedule_of(setting);
   const Verdict verdict = judged(setting, schedule);
   if (!verdict.ok) throw RunError(fmt::format("schedule '{}': {}", arguments.file, verdict.violations.front()));
@@ -81,7 +81,7 @@ int run_import(const ImportArguments& arguments) {
 
 }  // namespace
 
-Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed) {
+Setting imported(const std::string& path, const TypedOptions& typed) {
   const ForeignSchedule file = ForeignSchedule::read(path);
   if (!typed["on"] && !typed["machine"] && file.kind() == ForeignSchedule::Kind::trace) {
     const std::string shape = TraceReader(path).header().machine.topology.text();
@@ -94,8 +94,7 @@ Setting imported(const std::string& path, const std::optional<std::string>& map,
     throw InputError(
         fmt::format("schedule '{}': its blocks have sizes of their own; say them with --sizes, or --bytes for equal ones", path));
   RunSpec spec = parse_spec(file.collective(), typed);
-  spec.schedule = path;
-  spec.map = map;
+  play(spec, path);
   if (!typed["bytes"] && facts_of(file.collective()).carries_bytes())
     spec.bytes = std::max(spec.bytes, Bytes{8} * file.segments());  // no block is empty
   return scheduled_setting(spec, false);
@@ -118,7 +117,6 @@ Command import_command() {
   add_setting_options(command, arguments->setting);
   command.describe("--switching", "how a message crosses several channels; default: what the kind of the file implies");
   command.describe("--contention", "two messages on a channel in one step; default: what the kind of the file implies");
-  command.add("--map", "row-major|FILE", &arguments->map, "a file with the node of each rank; default row-major");
   command.add_output("-o,--output", ".jsonl", &arguments->output, "the trace to write; default: trace.jsonl; compressed if it ends in .gz");
   command.more_files = [arguments] { return usual_output(!arguments->output, usual_trace, ".jsonl"); };
   command.body = [arguments] { return run_import(*arguments); };

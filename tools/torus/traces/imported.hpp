@@ -12,7 +12,7 @@
 namespace torus::command {
 
 /// The file on the machine of these options, of which --on is needed. Throws InputError.
-Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed);
+Setting imported(const std::string& path, const TypedOptions& typed);
 
 /// What the judge says of its messages on that machine. look: see Judge. see: called for each message before it is judged.
 Verdict judged(const Setting& setting, const Schedule& schedule, std::function<void()> look = {},

@@ -27,7 +27,7 @@ namespace {
 struct VerifyArguments {
   std::string trace;
   TypedOptions machine;  ///< of a schedule that is no trace
-  std::optional<std::string> map, seconds;
+  std::optional<std::string> seconds;
   bool no_barrier = false;
   bool json = false;
 };
@@ -171,7 +171,7 @@ int say(const VerifyArguments& arguments, const TraceHeader& header, const Verdi
 
 /// Judges the messages of another program's schedule as those of a trace.
 int verify_schedule(const VerifyArguments& arguments, const Patience& patience) {
-  const Setting setting = imported(arguments.trace, arguments.map, arguments.machine);
+  const Setting setting = imported(arguments.trace, arguments.machine);
   WithoutBarrier without(header_of(setting));
   const auto see = [&](const TraceMessage& message) {
     if (arguments.no_barrier) without.message(message);
@@ -184,8 +184,8 @@ int verify_schedule(const VerifyArguments& arguments, const Patience& patience) 
 int verify(const VerifyArguments& arguments) {
   const Patience patience(arguments.trace, arguments.seconds);
   if (ForeignSchedule::kind_of(arguments.trace) != ForeignSchedule::Kind::trace) return verify_schedule(arguments, patience);
-  if (const auto typed = arguments.machine.typed(); arguments.map || !typed.empty()) {
-    const auto [option, value] = arguments.map ? std::pair(std::string("map"), *arguments.map) : typed.front();
+  if (const auto typed = arguments.machine.typed(); !typed.empty()) {
+    const auto [option, value] = typed.front();
     throw InputError(fmt::format("--{} '{}': '{}' is a trace, which names its own machine; leave it out", option, value, arguments.trace));
   }
   TraceReader reader(arguments.trace);
@@ -212,7 +212,6 @@ Command verify_command() {
                   "a trace, MSCCL XML, TE-CCL JSON or ForestColl trees, plain or gzip; - is a trace from standard input");
   add_options(command, OptionGroup::machine, arguments->machine);
   command.describe("--on", "of a schedule that is no trace: its machine, with the options below");
-  command.add("--map", "row-major|FILE", &arguments->map, "of such a schedule: a file with the node of each rank; default row-major");
   command.add("--seconds", "S", &arguments->seconds, "so long at most; default 10 for each MiB of the file, and for a smaller one");
   command.add("--no-barrier", "", &arguments->no_barrier,
               "also: could it deadlock on wormhole routers if no barrier kept the steps apart?");
