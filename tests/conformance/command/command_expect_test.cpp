@@ -70,9 +70,9 @@ TEST_CASE("43 GB/s a device are 92 % of what an all-to-all can have on 2x2x4", "
 TEST_CASE("a rate of a usual mistake is known by it, and each mistake is slower", "[conformance]") {
   const std::string line = "allgather --machine tpu7x --slice 4x4x4 --bytes 64MiB --measured ";
   const Json answer = expected(line + "1GB/s");
-  REQUIRE(answer["rates"].size() == 5);
+  REQUIRE(answer["rates"].size() == 6);
   const double best = busbw(answer, "best");
-  for (const char* mistake : {"one_axis", "no_wrap", "one_direction"}) {
+  for (const char* mistake : {"one_axis", "no_wrap", "one_direction", "wrong_order"}) {
     CAPTURE(mistake);
     const double rate = busbw(answer, mistake);
     CHECK(rate > 0);

@@ -16,6 +16,8 @@
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/study/comparison.hpp"
@@ -97,6 +99,32 @@ std::vector<Mistake> mistakes_on(RunSpec spec, const Machine& machine) {
   return mistakes;
 }
 
+constexpr NodeId most_chips_in_disorder = 512;
+constexpr double most_bytes_in_disorder = 0x1p26;
+
+/// What an algorithm takes where chips are dealt out to ranks at random, which no formula says: it is played with fewer bytes, and the time
+/// of those is scaled. None: on large machines, and where it does not run on wires that messages share.
+std::optional<double> in_disorder_s(RunSpec spec, const Machine& machine, std::string_view algorithm) {
+  if (spec.shape.nodes() > most_chips_in_disorder) return std::nullopt;
+  spec.preset = nullptr;
+  spec.ports = machine.ports;
+  spec.switching = machine.switching == Switching::packet ? Switching::wormhole : machine.switching;
+  spec.contention = Contention::share;
+  spec.map = "random:1";
+  spec.groups = Groups::mapped("", spec.shape, read_map(*spec.map, spec.shape));
+  Setting setting = open_setting(make_machine(spec, NativeMachine{}), make_request(spec), spec);
+  if (plan_with(setting, named_algorithm("expect", spec.collective, algorithm, catalogue()))) return std::nullopt;
+  const double all = spec.shape.nodes() * asked_bytes(setting.request, spec.shape.nodes());
+  const Bytes fewer = std::max<Bytes>(1, static_cast<Bytes>(static_cast<double>(spec.bytes) * most_bytes_in_disorder / all) / 256) * 256;
+  setting.request.bytes = std::min(spec.bytes, fewer);
+  setting.plan.formula.clear();  // which is for all bytes
+  setting.bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
+  const Run run = emulate(setting);
+  if (run.check.failure) return std::nullopt;
+  return static_cast<double>(run.result.steps) * spec.cost.start_up_s +
+         run.result.channel_time_s * static_cast<double>(spec.bytes) / static_cast<double>(setting.request.bytes);
+}
+
 /// A forecast in the units of benchmarks, bytes a second.
 struct Rates {
   Bandwidth bandwidth;
@@ -145,7 +173,8 @@ Expectation expectation(const ExpectArguments& arguments) {
     throw InputError("expect: it needs a machine; for instance --machine tpu7x --slice 2x2x4");
   RunSpec spec = parse_spec(collective, arguments.setting);
   if (spec.bytes == 0) throw InputError("--bytes '0': there is no rate without bytes; for instance 64MiB");
-  if (spec.shape.nodes() == 1) throw InputError(fmt::format("--on or --slice '{}': one chip has no link; for instance 2x2", spec.shape.text()));
+  if (spec.shape.nodes() == 1)
+    throw InputError(fmt::format("--on or --slice '{}': one chip has no link; for instance 2x2", spec.shape.text()));
   std::optional<double> measured;
   if (arguments.measured) measured = 1 / parse_byte_time("--measured", *arguments.measured);
   const Request request = make_request(spec);
@@ -166,6 +195,8 @@ Expectation expectation(const ExpectArguments& arguments) {
       Forecast reduced = forecast(mistake.spec, study);
       if (!reduced.algorithm.empty()) add(mistake.name, std::string(mistake.what), std::move(reduced.algorithm), reduced.seconds);
     }
+    if (const auto seconds = best.algorithm.empty() ? std::nullopt : in_disorder_s(expectation.spec, best.machine, best.algorithm))
+      add("wrong_order", "wrong order of ranks: at random", best.algorithm, *seconds);
   }
   study.progress().clear();
   return expectation;
