@@ -9,7 +9,8 @@
 /// all living nodes as sources; a node that should pass on what it has not got sends nothing. Reduce-scatter: the same backwards.
 /// All-reduce: both, where that is faster than over a root, as for short vectors.
 ///
-/// Machine  packet (single hops), all ports, no channel shared. Tori of any extents and up to 8 dimensions of more than one node; or any
+/// Machine  packet (single hops), no channel shared; all ports, between all nodes any ports. Tori of any extents and up to 8 dimensions of
+/// more than one node; or any
 ///          topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and the root, and so the trees.
 /// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N P bytes a node, P
 ///          the pieces of a block.
@@ -40,6 +41,7 @@
 #include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/search/round_search.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/centre.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
@@ -111,6 +113,10 @@ Bytes closed_form_planning_bytes(const Machine& machine) {
 
 std::optional<Refusal> refuses_packing(const Machine& machine, const Request& request) {
   if (auto refusal = too_large_to_pack("tree-packing", machine.topology)) return refusal;
+  if (request.parameters.whole("segments") > 0 && few_ports(machine)) {
+    return Refusal{Refusal::About::ports, std::to_string(machine.ports), "tree-packing goes over a root with all ports alone",
+                   std::to_string(machine.topology.max_ports())};
+  }
   if (request.parameters.whole("chunk") > 0 && request.parameters.whole("segments") > 0) {
     return Refusal{Refusal::About::parameter, std::to_string(request.parameters.whole("chunk")),
                    "tree-packing goes over a root in segments, or between all nodes in chunks", "", "chunk"};
@@ -149,13 +155,30 @@ Plan fastest_rounds(const Machine& machine, const Request& request, BlockOwners 
   return *std::move(best);
 }
 
+/// With fewer ports than channels: the plan of least model time of those tried, in blocks of so many bytes.
+Plan fastest_tried(const Machine& machine, const Request& request, BlockOwners owners, Bytes block, PlanCache& cache) {
+  const auto tried = cache.of<tried_paces>(machine, owners);
+  const auto time = [&](const TriedPace& t) {
+    const auto steps = static_cast<double>(t.steps);
+    return std::optional(machine.cost.steps(steps, static_cast<double>(t.channel) * static_cast<double>(block), steps));
+  };
+  return plan_rounds(machine, request, owners, cheapest(*tried, time)->pace, cache);
+}
+
 Plan plan_gather(const Machine& machine, const Request& request, PlanCache& cache) {
   if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0)
     return plan_rounds(machine, request, BlockOwners::ranks, {chunk, 1}, cache);
+  if (few_ports(machine)) return fastest_tried(machine, request, BlockOwners::ranks, request.bytes, cache);
   return fastest_rounds(machine, request, BlockOwners::ranks, choose_pace(machine, BlockOwners::ranks, request.bytes), cache);
 }
 
 Plan plan_allreduce(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (few_ports(machine)) {
+    if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0)
+      return plan_rounds(machine, request, BlockOwners::vector, {chunk, 1}, cache);
+    const Bytes block = SegmentBytes(request, machine.topology.living_nodes()).longest;
+    return fastest_tried(machine, request, BlockOwners::vector, block, cache);
+  }
   if (request.parameters.whole("segments") > 0) return plan_packed(machine, request, cache);
   const auto choose = [&](BlockOwners owners) {
     const std::size_t blocks = owners_of(owners, machine.topology).size();
@@ -207,7 +230,7 @@ constexpr Algorithm trees{
     .plan = plan_closed_form,
     .planning_bytes = closed_form_planning_bytes};
 
-constexpr Algorithm tree_packing(Collective collective, std::string_view source, std::string_view steps, const Idea& idea,
+constexpr Algorithm tree_packing(Collective collective, int ports, std::string_view source, std::string_view steps, const Idea& idea,
                                  std::span<const Parameter> parameters, Planner plan, Bytes (*planning_bytes)(const Machine&)) {
   return {.name = "tree-packing",
           .collective = collective,
@@ -217,7 +240,7 @@ constexpr Algorithm tree_packing(Collective collective, std::string_view source,
           .idea = idea,
           .terms = tree_terms,
           .native = {.switching = Switching::packet},
-          .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
+          .needs = {.ports = ports, .lives_with_holes = true, .takes_twists = true},
           .parameters = parameters,
           .also_requires = refuses_packing,
           .plan = plan,
@@ -229,29 +252,29 @@ constexpr std::string_view of_rounds = "after Won et al., TACOS: a tree for each
 constexpr std::string_view about = "about (D^4 + ((N-1)/(c C))^4)^(1/4), c the fewest channels of a node, C blocks a channel";
 
 constexpr Algorithm packing_reduce = tree_packing(
-    Collective::reduce, of_trees, "height of the trees + K-1, K segments a tree",
+    Collective::reduce, Requirements::all_ports, of_trees, "height of the trees + K-1, K segments a tree",
     {.first = "A search packs as many spanning trees as the narrowest cut of the machine allows, around dead links and nodes, and each "
               "tree takes one share of the vector to the root.",
      .then = "Chunk behind chunk, every node adds its own part to what its children send and passes the sum to its parent.",
      .good = "No reduce of a long vector beats the narrowest cut, and the trees together fill it, on whole machines and on damaged ones."},
     rooted_flow_parameters, plan_packed, packing_planning_bytes);
 constexpr Algorithm packing_allreduce = [] {
-  Algorithm allreduce =
-      tree_packing(Collective::allreduce, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",
-                   {.first = "A search packs as many spanning trees as the narrowest cut of the machine allows, around dead links and "
-                             "nodes; shares of the vector go up them to one node, added on the way.",
-                    .then = "When all is there, the result goes down the same trees; for short vectors a schedule between all nodes may be "
-                            "faster, a reduce-scatter and a multi-node broadcast behind it.",
-                    .good = "The trees fill the narrowest cut up and down, so that long vectors come near what a way over one node allows, "
-                            "also on damaged machines."},
-                   both_parameters, plan_allreduce,
-                   [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
+  Algorithm allreduce = tree_packing(
+      Collective::allreduce, 1, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",
+      {.first = "A search packs as many spanning trees as the narrowest cut of the machine allows, around dead links and "
+                "nodes; shares of the vector go up them to one node, added on the way.",
+       .then = "When all is there, the result goes down the same trees; for short vectors a schedule between all nodes may be "
+               "faster, a reduce-scatter and a multi-node broadcast behind it.",
+       .good = "The trees fill the narrowest cut up and down, so that long vectors come near what a way over one node allows, "
+               "also on damaged machines."},
+      both_parameters, plan_allreduce,
+      [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
   allreduce.least_steps = least_steps_to_and_fro;  // also between all nodes: an owner is as far from the others
   allreduce.former_names = former_names;
   return allreduce;
 }();
 constexpr Algorithm packing_reduce_scatter = tree_packing(
-    Collective::reduce_scatter, of_rounds, about,
+    Collective::reduce_scatter, 1, of_rounds, about,
     {.first = "A search grows a tree for each owner, all of them step by step at the same time; in each step a matching fills as many "
               "channels as it can.",
      .then = "The messages go up the trees, in the reverse order of the steps, and every node adds its part on the way to the owner.",
@@ -259,7 +282,7 @@ constexpr Algorithm packing_reduce_scatter = tree_packing(
              "form fits."},
     chunk_alone, plan_gather, rounds_planning_bytes);
 constexpr Algorithm packing_all_gather = tree_packing(
-    Collective::multinode_broadcast, of_rounds, about,
+    Collective::multinode_broadcast, 1, of_rounds, about,
     {.first = "A search grows a tree for the block of each node, all of them step by step at the same time; in each step a matching gives "
               "as many channels as it can a block that the node behind lacks.",
      .then = "The messages follow that schedule, a few blocks on a channel in a step.",

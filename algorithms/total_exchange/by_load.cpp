@@ -1,5 +1,5 @@
-/// Total exchange, scatter and gather of blocks of any sizes, around dead links and nodes: all blocks get a way beforehand by the load of
-/// all channels, and a list says what crosses each channel when.
+/// Total exchange, scatter and gather of blocks of any sizes, on any shape and around dead links and nodes: all blocks get a way beforehand
+/// by the load of all channels, and a list says what crosses each channel when.
 ///
 /// The whole exchange is played through before the run, so that all sizes and holes must be known to all. *Ways*: each block takes a
 /// shortest way over living channels, the lightest for the bytes that the other blocks put on its channels, and on its nodes where these
@@ -7,7 +7,8 @@
 /// carries what waits for it, the blocks with the farthest to go first, up to a budget of bytes. Where nodes have fewer ports than
 /// channels, the largest messages go first, and of equal ones those between the nodes with most left to do. A small budget evens the
 /// channels of a step out and takes more steps: several are tried, where sizes differ also with the most bytes times hops first, and the
-/// list of the least model time is taken. A block of no bytes, of a request with sizes, is not sent.
+/// list of the least model time is taken. An exchange of blocks of one size has the same lists whatever that is. A block of no bytes, of a
+/// request with sizes, is not sent.
 ///
 /// Machine  packet, any ports; any shape, twisted or with holes, up to 512 nodes, scatter and gather up to 1024.
 /// Steps    as many as the list has; bytes and steps are known after planning.   Header  none.
@@ -29,6 +30,7 @@
 #include <torus/schedule.hpp>
 
 #include "algorithms/common/canonical_form.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/total_exchange/ways.hpp"
@@ -207,42 +209,106 @@ Rule best_rule(const Machine& machine, const BalancedWays& ways) {
   return best;
 }
 
+/// What a list is made from. Its parts refer to each other.
+struct Blocks {
+  Blocks(const Machine& machine, const Request& request)
+      : exchange{request.collective == Collective::total_exchange},
+        form(machine, exchange ? std::nullopt : std::optional(request.sources.front())),
+        channels(form.machine().topology),
+        all(deliveries_of(machine, request)),
+        ways(form.machine(), channels, all) {}
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  /// The sends of a list, as the machine has them.
+  Schedule schedule(const Rule& rule) const {
+    const NodeId nodes = channels.nodes();
+    Schedule found(nodes);
+    List(form.machine(), ways, rule, &found);
+    found.sort();
+    return form.outside(found).renumbered(
+        [&](BlockId id) { return exchange ? form.outside(id / nodes) * nodes + form.outside(id % nodes) : form.outside(id); });
+  }
+
+  const bool exchange;
+  const CanonicalForm form;
+  const LivingChannels channels;
+  const std::vector<Delivery> all;
+  const BalancedWays ways;
+
+ private:
+  std::vector<Delivery> deliveries_of(const Machine& machine, const Request& request) const {
+    std::vector<Delivery> found = deliveries(placement_of(machine, request, Plan{}));
+    for (Delivery& d : found) {
+      d.from = form.inside(d.from);
+      d.to = form.inside(d.to);
+      d.id = exchange ? d.from * machine.topology.nodes() + d.to : form.inside(d.id);
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Delivery& a, const Delivery& b) { return std::tie(a.from, a.id) < std::tie(b.from, b.id); });
+    return found;
+  }
+};
+
+/// A total exchange of blocks of one size, a byte each, and the lists with budgets of any, then fewer and fewer blocks down to one: they
+/// serve all sizes.
+struct EqualBlocks {
+  struct Tried {
+    Rule rule;
+    Step steps;
+    ByteSum blocks;  ///< of the fullest channels, summed over the steps
+  };
+  EqualBlocks(const Machine& machine, const Request& request) : blocks(machine, request) {
+    for (Rule rule; rule.budget > 0.5;) {  // parts of a block: full queues go before others
+      const List list(blocks.form.machine(), blocks.ways, rule, nullptr);
+      tried.push_back({rule, list.steps(), list.bytes()});
+      rule.budget = rule.budget == no_budget ? 2 * list.bytes() / std::max<Step>(1, list.steps()) : rule.budget / 2;
+    }
+  }
+
+  const Blocks blocks;
+  std::vector<Tried> tried;
+};
+
+std::shared_ptr<const EqualBlocks> equal_blocks(const Machine& machine) {
+  Request request;
+  request.collective = Collective::total_exchange;
+  request.bytes = 1;
+  return std::make_shared<const EqualBlocks>(machine, request);
+}
+
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const bool exchange = request.collective == Collective::total_exchange;
-  if (exchange && !request.sizes && topology.whole() && !topology.twisted())
-    return Refusal{Refusal::About::sizes, "left out", "by-load exchanges blocks whose sizes differ, or around holes", "uniform:0:128"};
   const NodeId most = exchange ? most_nodes : most_nodes_around_root;
   if (topology.nodes() <= most) return std::nullopt;
   return Refusal{Refusal::About::shape, topology.text(), "by-load plays all blocks through, of at most " + std::to_string(most) + " nodes",
                  smaller(topology, [most](const Topology& t) { return t.nodes() <= most; }).text()};
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const bool exchange = request.collective == Collective::total_exchange;
-  const NodeId nodes = machine.topology.nodes();
-  const CanonicalForm form(machine, exchange ? std::nullopt : std::optional(request.sources.front()));
-  std::vector<Delivery> all = deliveries(placement_of(machine, request, Plan{}));
-  for (Delivery& d : all) {
-    d.from = form.inside(d.from);
-    d.to = form.inside(d.to);
-    d.id = exchange ? d.from * nodes + d.to : form.inside(d.id);
-  }
-  std::sort(all.begin(), all.end(), [](const Delivery& a, const Delivery& b) { return std::tie(a.from, a.id) < std::tie(b.from, b.id); });
-  const LivingChannels channels(form.machine().topology);
-  const BalancedWays ways(form.machine(), channels, all);
-  Schedule found(nodes);
-  const List list(form.machine(), ways, best_rule(form.machine(), ways), &found);
-  found.sort();
-  const auto schedule = std::make_shared<const Schedule>(form.outside(found).renumbered(
-      [&](BlockId id) { return exchange ? form.outside(id / nodes) * nodes + form.outside(id % nodes) : form.outside(id); }));
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   Plan plan;
-  plan.start = [schedule](Node& self) { return follow(self, *schedule); };
-  plan.steps = list.steps();
+  const auto take = [&](const Blocks& blocks, const Rule& rule, Step steps, ByteSum bytes) {
+    auto schedule = std::make_shared<const Schedule>(blocks.schedule(rule));
+    plan.steps = steps;
+    plan.channel_bytes = bytes;
+    plan.table_bytes = schedule->table_bytes();
+    plan.start = [schedule = std::move(schedule)](Node& self) { return follow(self, *schedule); };
+  };
+  if (request.sizes || request.collective != Collective::total_exchange) {
+    const Blocks blocks(machine, request);
+    const Rule rule = best_rule(blocks.form.machine(), blocks.ways);
+    const List list(blocks.form.machine(), blocks.ways, rule, nullptr);
+    take(blocks, rule, list.steps(), list.bytes());
+  } else {
+    const std::shared_ptr<const EqualBlocks> equal = *cache.of<equal_blocks>(machine);
+    const auto bytes = static_cast<ByteSum>(request.bytes);
+    const auto best = *cheapest(
+        equal->tried, [&](const auto& tried) { return std::optional(machine.cost.steps(tried.steps, tried.blocks * bytes, tried.steps)); });
+    take(equal->blocks, best.rule, best.steps, best.blocks * bytes);
+  }
   plan.route_hops = plan.steps;
   plan.formula = "steps of the list";
-  plan.channel_bytes = list.bytes();
-  plan.table_bytes = schedule->table_bytes();
   return plan;
 }
 
@@ -264,7 +330,7 @@ constexpr std::string_view then =
     "bytes than a budget allows.";
 
 constexpr Algorithm exchange = by_load(
-                        Collective::total_exchange, "any, up to 512 nodes, whose sizes differ or that have holes",
+                        Collective::total_exchange, "any, up to 512 nodes",
                         {.first =
                              "Before the run every block gets a shortest way around dead links and nodes, the emptiest of all for what "
                              "the other blocks put on the channels and ports.",

@@ -72,13 +72,15 @@ class RehearsalStage final : public detail::Network {
 
   void play(const std::function<Program(Node&)>& start) {
     for (NodeId rank = 0; rank < placement_.nodes(); ++rank) {
+      if (!machine_.topology.living(rank)) continue;
       detail::running.node = &nodes_[rank];
       NodeAccess::innermost(nodes_[rank]) = start(nodes_[rank]).take();
       awake_.push_back(rank);
     }
     while (!awake_.empty()) play_step();
     for (NodeId rank = 0; rank < placement_.nodes(); ++rank) {
-      if (NodeAccess::wait(nodes_[rank]) != Wait::ended) throw RunError("a rehearsed program waits for a message that nobody sends");
+      if (machine_.topology.living(rank) && NodeAccess::wait(nodes_[rank]) != Wait::ended)
+        throw RunError("a rehearsed program waits for a message that nobody sends");
     }
   }
 

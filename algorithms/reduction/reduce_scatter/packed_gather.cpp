@@ -1,10 +1,9 @@
-// One search, hence one source: who owns what, a matching a step, tries by several seeds, and the table of what they find.
+// Who owns what, tries by several seeds, and the table of what they find.
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -13,131 +12,12 @@
 #include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/link_capacities.hpp"
 #include "algorithms/common/living_channels.hpp"
-#include "runtime/base/words.hpp"
+#include "algorithms/search/round_search.hpp"
 
 namespace torus::reduction {
 namespace {
 
-struct Delivery {
-  NodeId from, to;
-  Leg leg;
-  std::uint32_t block;  ///< its place among the owners
-};
-
-/// A channel into a node.
-struct Inlet {
-  NodeId from;
-  Leg leg;
-  std::uint32_t chunk;  ///< what it brings in a step at most
-};
-
-class RoundSearch {
- public:
-  RoundSearch(const Topology& topology, std::span<const NodeId> owners, const LinkCapacities& capacities)
-      : inlets_(topology.nodes()), owners_(owners.begin(), owners.end()), living_{living_ranks(topology)} {
-    for (const NodeId node : living_) {
-      topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
-        if (const std::uint32_t chunk = capacities.of(node, d, hop); chunk > 0) inlets_[to].push_back({node, {d, hop}, chunk});
-      });
-    }
-    blocks_ = static_cast<std::uint32_t>(owners_.size());
-    words_ = (blocks_ + 63) / 64;
-  }
-
-  std::uint64_t blocks() const noexcept { return blocks_; }
-  std::vector<std::vector<Delivery>> attempt(std::uint64_t seed) {
-    seed_ = seed;
-    copies_.assign(blocks_, 1);
-    held_.assign(inlets_.size() * words_, 0);
-    std::uint64_t missing = std::uint64_t{blocks_} * (living_.size() - 1);
-    for (std::uint32_t b = 0; b < blocks_; ++b) hold(owners_[b], b);
-    std::vector<std::vector<Delivery>> steps;
-    while (missing > 0) {
-      std::vector<Delivery>& step = steps.emplace_back();
-      for (const NodeId node : living_) deliver_to(node, step);
-      for (const Delivery& each : step) {
-        hold(each.to, each.block);
-        ++copies_[each.block];
-      }
-      missing -= step.size();
-    }
-    return steps;
-  }
-
- private:
-  void hold(NodeId node, std::uint32_t block) { held_[node * words_ + block / 64] |= std::uint64_t{1} << (block % 64); }
-  bool holds(NodeId node, std::uint32_t block) const { return (held_[node * words_ + block / 64] >> (block % 64) & 1U) != 0; }
-
-  /// The most urgent blocks that the node's channels can bring together.
-  void deliver_to(NodeId node, std::vector<Delivery>& step) {
-    find_candidates(node);
-    const std::vector<Inlet>& inlets = inlets_[node];
-    brings_.assign(inlets.size(), {});
-    std::size_t room = 0;
-    for (const Inlet& inlet : inlets) room += inlet.chunk;
-    const auto later = std::greater<>();
-    std::make_heap(candidates_.begin(), candidates_.end(), later);
-    for (auto end = candidates_.end(); room > 0 && end != candidates_.begin(); --end) {
-      std::pop_heap(candidates_.begin(), end, later);
-      tried_.assign(inlets.size(), false);
-      if (place((end - 1)->block, inlets)) --room;
-    }
-    for (std::size_t i = 0; i < inlets.size(); ++i) {
-      for (const std::uint32_t block : brings_[i]) step.push_back({inlets[i].from, node, inlets[i].leg, block});
-    }
-  }
-
-  /// What some neighbour has and the node lacks, with its urgency.
-  void find_candidates(NodeId node) {
-    candidates_.clear();
-    for (std::uint32_t w = 0; w < words_; ++w) {
-      std::uint64_t bits = 0;
-      for (const Inlet& inlet : inlets_[node]) bits |= held_[inlet.from * words_ + w];
-      bits &= ~held_[node * words_ + w];
-      for (std::uint32_t b = 64 * w; bits != 0; ++b, bits >>= 1U) {
-        if ((bits & 1U) != 0) candidates_.push_back({copies_[b], detail::mixed((seed_ << 48U) + (std::uint64_t{node} << 24U) + b), b});
-      }
-    }
-  }
-
-  /// Finds a channel for a block, moving others to other channels if need be.
-  bool place(std::uint32_t block, const std::vector<Inlet>& inlets) {
-    for (std::size_t i = 0; i < inlets.size(); ++i) {
-      if (brings_[i].size() >= inlets[i].chunk || !holds(inlets[i].from, block)) continue;
-      brings_[i].push_back(block);
-      return true;
-    }
-    for (std::size_t i = 0; i < inlets.size(); ++i) {
-      if (tried_[i] || !holds(inlets[i].from, block)) continue;
-      tried_[i] = true;
-      for (std::size_t k = 0; k < brings_[i].size(); ++k) {
-        if (!place(brings_[i][k], inlets)) continue;
-        brings_[i][k] = block;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  struct Candidate {
-    std::uint32_t copies;
-    std::uint64_t tie;
-    std::uint32_t block;
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
-  };
-
-  std::uint32_t blocks_ = 0, words_ = 0;
-  std::uint64_t seed_ = 0;
-  std::vector<std::vector<Inlet>> inlets_;  // by node
-  std::vector<NodeId> owners_;              // by block
-  std::vector<NodeId> living_;
-  std::vector<std::uint32_t> copies_;  // by block
-  std::vector<std::uint64_t> held_;    // by node, a bit a block
-  // Of one node in one step.
-  std::vector<Candidate> candidates_;
-  std::vector<std::vector<std::uint32_t>> brings_;  // by inlet
-  std::vector<bool> tried_;
-};
+using Rounds = RoundSearch::Rounds;
 
 /// The owners of a vector's blocks: all living nodes, ascending. Around holes, nodes that have lost channels own more than one, since a
 /// node need not get its own; at most half as many blocks again in all. Source: this project.
@@ -163,28 +43,30 @@ std::vector<NodeId> owners_of_vector(const Topology& topology) {
 }
 
 /// What keeps some node from getting the blocks of all others sooner: the most blocks to get for each that its channels bring in a step.
-double least_steps(const Topology& topology, std::span<const NodeId> owners, const LinkCapacities& capacities) {
+double least_steps(const Machine& machine, std::span<const NodeId> owners, const LinkCapacities& capacities) {
+  const Topology& topology = machine.topology;
   std::vector<std::uint32_t> blocks(topology.nodes());
   for (const NodeId owner : owners) ++blocks[owner];
+  const auto by_ports = static_cast<std::uint64_t>(machine.ports) * capacities.most();
   double most = 0;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (blocks[node] == 0 || blocks[node] == owners.size()) continue;
-    most = std::max(most, static_cast<double>(owners.size() - blocks[node]) / static_cast<double>(capacities.around(node)));
+    most = std::max(most,
+                    static_cast<double>(owners.size() - blocks[node]) / static_cast<double>(std::min(capacities.around(node), by_ports)));
   }
   return most;
 }
 
 /// The deliveries of each step, as many over a channel as it passes at most, for the owners of the blocks, ascending: each living node has
 /// one or more. Deterministic.
-std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::span<const NodeId> owners,
-                                                 const LinkCapacities& capacities) {
+Rounds gather_rounds(const Machine& machine, std::span<const NodeId> owners, const LinkCapacities& capacities) {
   constexpr std::uint64_t most_tries = 8, effort = std::uint64_t{1} << 18U;
-  RoundSearch search(topology, owners, capacities);
-  const auto least = static_cast<std::size_t>(std::ceil(least_steps(topology, owners, capacities) - 1e-9));
+  RoundSearch search(machine, owners, capacities, !few_ports(machine));
+  const auto least = static_cast<std::size_t>(std::ceil(least_steps(machine, owners, capacities) - 1e-9));
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (search.blocks() * search.blocks()), 1, most_tries);
-  std::vector<std::vector<Delivery>> best = search.attempt(0);
+  Rounds best = search.attempt(0);
   for (std::uint64_t seed = 1; seed < tries && best.size() > least; ++seed) {
-    std::vector<std::vector<Delivery>> found = search.attempt(seed);
+    Rounds found = search.attempt(seed);
     if (found.size() < best.size()) best = std::move(found);
   }
   return best;
@@ -215,7 +97,7 @@ PackedGather::PackedGather(const Machine& machine, const GatherPace& pace, Block
   const CanonicalForm form(machine);
   const Topology& searched = form.machine().topology;
   const std::vector<NodeId> of_pieces = in_pieces(owners_of(owners, searched), pace.pieces);
-  const std::vector<std::vector<Delivery>> rounds = gather_rounds(searched, of_pieces, LinkCapacities(form.machine(), pace.chunk));
+  const Rounds rounds = gather_rounds(form.machine(), of_pieces, LinkCapacities(form.machine(), pace.chunk));
   blocks_ = static_cast<std::uint32_t>(of_pieces.size());
   std::vector<BlockId> ids(of_pieces.size());
   for (std::uint32_t i = 0; i < blocks_; ++i)
@@ -224,7 +106,7 @@ PackedGather::PackedGather(const Machine& machine, const GatherPace& pace, Block
   std::vector<std::vector<std::pair<Leg, BlockId>>> goes(steps_ * topology.nodes()), comes(goes.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const std::size_t first = (rounds.size() - 1 - round) * topology.nodes();
-    for (const Delivery& each : rounds[round]) {
+    for (const RoundSearch::Delivery& each : rounds[round]) {
       const Leg leg = form.outside(each.leg);
       goes[first + form.outside(each.from)].emplace_back(leg, ids[each.block]);
       comes[first + form.outside(each.to)].emplace_back(Leg{leg.dimension, topology.reverse(leg.dimension, leg.hops)}, ids[each.block]);
@@ -269,7 +151,7 @@ std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, 
   std::vector<PaceChoice> split;
   const auto try_chunk = [&](std::uint32_t chunk) {
     const LinkCapacities capacities(machine, chunk);
-    const double all = least_steps(topology, whole_blocks, capacities);
+    const double all = least_steps(machine, whole_blocks, capacities);
     for (std::uint32_t pieces = 1; pieces <= most_pieces(topology) && (pieces == 1 || pieces <= block); ++pieces) {
       const double least = all * pieces;
       const double about = std::round(std::pow(std::pow(farthest, 4) + std::pow(std::max(1.0, least), 4), 0.25));
@@ -303,11 +185,24 @@ std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, 
   return choices;
 }
 
+std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners) {
+  constexpr NodeId most_tried = 256;
+  const auto all = static_cast<std::uint32_t>(owners_of(owners, machine.topology).size());
+  std::vector<TriedPace> tried;
+  for (std::uint32_t chunk = 1; chunk < all; chunk *= machine.topology.nodes() <= most_tried ? 2U : 16U) {
+    const PackedGather packed(machine, {chunk, 1}, owners);
+    tried.push_back({{chunk, 1}, packed.steps(), packed.load().channel});
+  }
+  const PackedGather packed(machine, {all, 1}, owners);
+  tried.push_back({{all, 1}, packed.steps(), packed.load().channel});
+  return tried;
+}
+
 // A delivery is in two lists of steps while they are searched, and in two tables while they are made.
 Bytes packed_gather_bytes(const Topology& topology) {
   const auto nodes = Bytes{topology.nodes()};
   const Bytes most_blocks = (nodes + nodes / 2) * most_pieces(topology);
-  return nodes * most_blocks * (4 * sizeof(Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
+  return nodes * most_blocks * (4 * sizeof(RoundSearch::Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
 }
 
 }  // namespace torus::reduction

@@ -1,16 +1,12 @@
-/// An all-gather of blocks from every living node in few steps, found by search: any topology, with holes or without.
+/// An all-gather of blocks from every living node in few steps, found by search: any topology, with holes or without, any ports.
 ///
-/// It grows step by step. In a step every channel may bring its head a few blocks that the tail has and the head lacks, and no block comes
-/// to a node twice; so the ways of a block are a spanning tree from its owner, and in time and space no two trees meet. Which blocks come
-/// to a node is a matching of blocks to its channels, the blocks with the fewest copies first, ties by a random number; what is rare is
-/// thus spread early, and channels seldom stand idle for want of a block. A few seeds are tried until one meets the bound of the node with
-/// the fewest channels, and the fewest steps taken.
+/// The search is search/round_search.hpp. A few seeds are tried until one meets the bound of the node with the fewest channels or ports,
+/// and the fewest steps taken.
 ///
 /// A block may be split into pieces, so that the channels of a node share what it must get evenly. Where channels differ in speed, each
 /// brings as many pieces in a step as it can while the fastest brings a chunk (link_capacities.hpp).
 ///
 /// Cost     O(nodes^2 channels) a try with whole blocks, times the square of the pieces; several tries up to 512 blocks and pieces.
-/// Source   the growing of steps: Won et al., TACOS; rarest first, as in BitTorrent (Cohen 2003); the matching: this project.
 /// As a reduce-scatter the steps run backwards: see reversible_reduce_scatter.hpp.
 #pragma once
 
@@ -70,6 +66,14 @@ struct PaceChoice {
 /// first. The steps are estimated as (D^4 + B^4)^(1/4), which searches come near to. D is the diameter of the living nodes. B is the
 /// maximum over the nodes of the pieces to receive for each that its channels bring in a step.
 std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, Bytes block);
+
+/// Where nodes have fewer ports than channels: what searches of whole blocks found with a chunk of 1, some between, and all blocks. They
+/// serve all sizes of blocks.
+struct TriedPace {
+  GatherPace pace;
+  std::uint64_t steps, channel;  ///< channel: blocks on the fullest ones, summed over the steps
+};
+std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners);
 
 /// Memory that PackedGather::pack() takes at most.
 Bytes packed_gather_bytes(const Topology& topology);

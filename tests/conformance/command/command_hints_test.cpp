@@ -73,17 +73,17 @@ TEST_CASE("with what a list says would do, the algorithm applies", "[conformance
 
 TEST_CASE("what a refused run says would do runs", "[conformance]") {
   const std::vector<std::pair<std::string, std::string>> runs{
-      {"run broadcast", "--on 3x3 --switching packet --ports 1"},
+      {"run broadcast", "--on 3x3 --switching packet --ports 1 --algorithm flood"},
       {"run broadcast", "--on 8x8x8 --ports 4 --switching wormhole --algorithm peters-syska"},
       {"run broadcast", "--on 8x8x8 --ports 6 --algorithm peters-syska"},
       {"run broadcast", "--on 8x8 --ports 3 --algorithm tsai-mckinley"},
-      {"run barrier", "--on 3x5 --ports 1"},
+      {"run barrier", "--on 3x5 --ports 1 --algorithm flood"},
       {"run reduce-scatter", "--on 9x9 --algorithm reversed --along log"},
       {"run reduce-scatter", "--on 4x5 --algorithm reversed --along hyperplane"},
       {"run reduce", "--on 6x6 --algorithm tree-of-broadcast --along tsai-mckinley --switching wormhole"},
       {"run multinode-broadcast", "--on 6x9 --algorithm hierarchical --h 7"},
       {"run total-exchange", "--on 4x5 --algorithm a3"},
-      {"run total-exchange", "--on 4x4 --algorithm by-load"}};
+      {"run total-exchange", "--on 24x24 --algorithm by-load"}};
   for (const auto& [start, options] : runs) {
     const support::Ended refused = command(start + " " + options);
     const Typed instead = suggested(refused.err);

@@ -269,7 +269,7 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:2x2x4"},
       {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
       {"list machines", "write torus list --machines"},
-      {"run barrier --on 3x5 --ports 1", "no algorithm applies; --algorithm windows would do, with wormhole, 1 port, contention share"},
+      {"run scan --on 40x40 --dead-link 0:+0", "no algorithm applies"},
       {"list swath --machines", "--machines: it lists all machines; leave out the rest"},
       {"run scan --on 3x3 --root 3", "--sources or --root '3': in scan every node takes part alike"},
       {"compare broadcast --on 4x4 --bytes 64:1KiB:x1", "--bytes '64:1KiB:x1': the factor of a range is a whole number from 2"},

@@ -82,6 +82,24 @@ TEST_CASE("long blocks come within a tenth of the bound around holes, or a block
   }
 }
 
+TEST_CASE("equal blocks on meshes take at most twice the bound, whatever their size", "[conformance]") {
+  for (const char* shape : {"mesh:8x8", "mesh:5x9"}) {
+    const Topology topology{shape};
+    for (const int ports : {1, 2, 3, static_cast<int>(topology.max_ports())}) {
+      const Machine machine(topology, ports, Switching::packet);
+      PlanCache cache;
+      for (const Bytes bytes : {Bytes{4}, Bytes{1024}, Bytes{1} << 16U, Bytes{1} << 20U}) {
+        const Request request = exchange(nullptr, bytes);
+        const Plan plan = by_load().plan(machine, request, cache);
+        CAPTURE(shape, ports, bytes);
+        CHECK(plan.model_time_s(machine.cost) <= 2 * lower_bounds(machine, request).model_time_s(machine.cost));
+        CHECK(plan.model_time_s(machine.cost) == make_plan(by_load(), machine, request).model_time_s(machine.cost));
+      }
+    }
+  }
+  CHECK(torus::run(by_load(), Machine(Topology("mesh:4x5"), 2, Switching::packet), exchange(nullptr, 64)).check.good());
+}
+
 TEST_CASE("few ports and sizes that differ come near the bound", "[conformance]") {
   for (const char* sizes : {"zipf:1", "zeros:0.7"}) {
     for (const auto& [shape, ports, most] : {std::tuple("8x8", 4, 1.4), {"8x8", 2, 1.25}, {"8x8", 1, 1.25}, {"4x4x4", 6, 1.6}}) {

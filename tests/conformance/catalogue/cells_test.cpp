@@ -1,0 +1,114 @@
+// No cell is empty: every collective has an algorithm on every machine, with any ports and switching, with twists, dead links and dead
+// nodes.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/cell.hpp"
+#include "tests/support/judged.hpp"
+
+using namespace torus;
+
+namespace {
+
+/// A cell: a machine and a request. Bytes: of what facts_of(collective).unit says.
+Request request_on(const Topology& topology, Collective collective, Bytes bytes) {
+  Request request;
+  request.collective = collective;
+  if (collective != Collective::barrier) request.bytes = bytes;
+  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
+  if (collective == Collective::multinode_broadcast) {
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      if (topology.living(node)) request.sources.push_back(node);
+    }
+    request.expected_sources = topology.living_nodes();
+  }
+  return request;
+}
+
+/// Calls f(machine, request) for each collective, each number of ports up to three and all, and each switching.
+template <class F>
+void each_cell(const Topology& topology, F&& f) {
+  for (const CollectiveFacts& facts : collectives()) {
+    for (int ports = 1; ports <= std::max(1, static_cast<int>(topology.max_ports()));
+         ports = ports == 3 ? static_cast<int>(topology.max_ports()) : ports + 1) {
+      for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit})
+        f(Machine(topology, ports, switching), request_on(topology, facts.collective, 4096));
+      if (ports >= static_cast<int>(topology.max_ports())) break;
+    }
+  }
+}
+
+/// The algorithms that take a cell.
+std::vector<const Algorithm*> takers(const Machine& machine, const Request& request) {
+  std::vector<const Algorithm*> out;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->collective == request.collective && !refuses(*algorithm, machine, request)) out.push_back(algorithm);
+  }
+  return out;
+}
+
+void check_taken(const Topology& topology) {
+  each_cell(topology, [&](const Machine& machine, const Request& request) {
+    CAPTURE(topology.text(), name(request.collective), machine.ports, name(machine.switching), topology.faults().dead_nodes.size(),
+            topology.faults().dead_links.size(), support::seed());
+    CHECK(!takers(machine, request).empty());
+  });
+}
+
+/// The shape with a few dead links and nodes, in one piece; whole after some tries in vain.
+Topology with_holes(std::mt19937_64& random, const Topology& whole) {
+  for (int tries = 0; tries < 20; ++tries) {
+    try {
+      return whole.with_faults(support::random_faults(random, whole, 3, 2, 1));
+    } catch (const InputError&) {  // cut apart, or twice the same
+    }
+  }
+  return whole;
+}
+
+}  // namespace
+
+TEST_CASE("every collective has an algorithm on every small shape, with any ports and switching", "[conformance]") {
+  std::vector<std::string> shapes;
+  for (int n = 1; n <= 12; ++n) {
+    for (const char* wiring : {"", "m", "c"}) shapes.push_back(std::to_string(n) + wiring);
+  }
+  for (int r = 2; r <= 8; ++r) {
+    for (int c = 2; c <= 8; ++c) {
+      for (const char* kind : {"", "mesh:"}) shapes.push_back(kind + std::to_string(r) + "x" + std::to_string(c));
+    }
+  }
+  for (const char* shape : {"3x4x5", "mesh:5x5x5", "4x4x8t", "2x4t", "3x6t", "4x8t", "6x6c", "3cx4mx2", "hypercube:5", "12x12x12", "40x40",
+                            "mesh:64x64", "4096", "40cx40m"})
+    shapes.emplace_back(shape);
+  support::Share share(4);
+  for (const std::string& shape : shapes) {
+    if (share.takes_turn()) check_taken(Topology::parse(shape));
+  }
+}
+
+TEST_CASE("every collective has an algorithm around holes, with any ports and switching", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (int turn = 0; turn < 24; ++turn) check_taken(with_holes(random, support::random_topology(random, 150)));
+  for (const char* shape : {"6x6", "mesh:8x8", "4x4x8t", "3x6t", "6x6c", "8x8x8", "mesh:16x32"})
+    check_taken(with_holes(random, Topology::parse(shape)));
+}
+
+TEST_CASE("in every cell drawn some algorithm is legal, complete and as predicted", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (int turn = 0; turn < 6; ++turn) {
+    const Topology topology = with_holes(random, support::random_topology(random, 40));
+    each_cell(topology, [&](const Machine& machine, const Request& request) {
+      if (support::random_below(random, 8) > 0) return;
+      const std::vector<const Algorithm*> all = takers(machine, request);
+      REQUIRE(!all.empty());
+      const Algorithm& algorithm = *all[support::random_below(random, all.size())];
+      CAPTURE(topology.text(), algorithm.name, name(request.collective), machine.ports, name(machine.switching), support::seed());
+      CHECK(support::judged(algorithm, machine, request).complaint == "");
+    });
+  }
+}
