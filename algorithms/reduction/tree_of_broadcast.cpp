@@ -3,11 +3,13 @@
 /// A reduce is the broadcast backwards (torus/schedule.hpp): a node combines what arrives from the nodes that it would inform, and gives
 /// the sum to the node that would inform it. Of what comes to a node more than once only the first arrival counts: these form a tree. An
 /// all-reduce is a reduce and a broadcast. In a scatter the message to a node carries the blocks of all nodes behind it; a gather is the
-/// scatter backwards. Every node knows the tree: it can rehearse the broadcast, as plan() does once for all of them. Machine  that of the
-/// broadcast. Wormhole: if routes have several legs, the broadcast must also allow the opposite order of dimensions. Memory   a table of
-/// one line a node.   Header  none. Steps    those of the broadcast, for an all-reduce twice as many. Bytes    the vector, or a segment, in
-/// each step. Scatter, gather: counted from the table; few where the trees are balanced. Choice   `along` names the broadcast, `variant`
-/// one of its variants. Default: the one of least model time, hops aside, among those
+/// scatter backwards. Every node knows the tree: it can rehearse the broadcast, as plan() does once for all of them.
+///
+/// Machine  that of the broadcast. Wormhole: if routes have several legs, the broadcast must also allow the opposite order of dimensions.
+/// Memory   a table of one line a node.   Header  none.
+/// Steps    those of the broadcast, for an all-reduce twice as many.
+/// Bytes    the vector, or a segment, in each step. Scatter, gather: counted from the table; few where the trees are balanced.
+/// Choice   `along` names the broadcast, `variant` one of its variants. Default: the one of least model time, hops aside, among those
 ///          that apply.
 /// Source   the broadcasts'; that a reduction is a broadcast backwards is folklore.
 

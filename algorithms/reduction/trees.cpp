@@ -9,9 +9,9 @@
 /// all living nodes as sources; a node that should pass on what it has not got sends nothing. Reduce-scatter: the same backwards.
 /// All-reduce: both, where that is faster than over a root, as for short vectors.
 ///
-/// Machine  packet (single hops), no channel shared; all ports, between all nodes any ports. Tori of any extents and up to 8 dimensions of
-/// more than one node; or any
-///          topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and the root, and so the trees.
+/// Machine  packet (single hops), no channel shared; all ports, between all nodes any ports. Tori of any extents and up to 8 dimensions
+///          of more than one node; or any topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and
+///          the root, and so the trees.
 /// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N P bytes a node, P
 ///          the pieces of a block.
 /// Steps    over a root H + K - 1, H the height of the trees; all-reduce twice as many. Multi-node broadcast with C blocks a channel and
