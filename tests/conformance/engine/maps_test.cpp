@@ -1,5 +1,6 @@
 // Ranks on any nodes: a program does there what it does where rank r is node r; only the ways between nodes are others.
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -198,13 +199,12 @@ TEST_CASE("ranks on any nodes run alike on any number of processes, whatever fau
 TEST_CASE("messages of mapped ranks carry the routes that their programs name", "[conformance]") {
   // On a ring of 4 the way over two hops has two directions, and one of three hops is the long way round.
   const Machine machine(Topology::parse("4x2"), all_ports, Switching::circuit, Contention::share);
-  const std::vector<NodeId> nodes{5, 0, 3, 6, 1, 4, 7, 2};
+  const std::vector<NodeId> nodes{5, 0, 4, 6, 1, 3, 2, 7};  // from the second half of the nodes to the first
   const Groups groups = Groups::mapped("", machine.topology, nodes);
   REQUIRE(groups.carries());
+  std::mutex mutex;
   std::vector<std::string> heard;
-  RunOptions options;
-  options.executor = ExecutorKind::serial;
-  const std::function<Program(Node&)> start = [&heard](Node& self) -> Program {
+  const std::function<Program(Node&)> start = [&](Node& self) -> Program {
     if (self.rank() == 0) {
       self.send({{0, 2}}, {}, {1});
       self.send({{0, -2}, {1, -1}}, {}, {2, 3});
@@ -215,11 +215,21 @@ TEST_CASE("messages of mapped ranks carry the routes that their programs name", 
       std::string text = std::to_string(self.rank()) + " from " + std::to_string(m.source()) + " by";
       for (const Leg& leg : m.route()) text += " " + std::to_string(leg.dimension) + ":" + std::to_string(leg.hops);
       for (const Word word : m.header()) text += " " + std::to_string(word);
+      const std::lock_guard lock(mutex);
       heard.push_back(text);
     }
   };
   const Placement placement = Placement::replicated(groups.topology(), {}, 8);
-  static_cast<void>(Engine(machine, groups, placement, options).run(start));
-  std::sort(heard.begin(), heard.end());
-  CHECK(heard == std::vector<std::string>{"4 from 0 by 0:2 1", "5 from 0 by 0:-2 1:-1 2 3", "6 from 0 by 0:3 4"});
+  for (const unsigned count : {1U, 2U}) {
+    CAPTURE(count);
+    heard.clear();
+    detail::run_as_processes(count, [&](Processes& processes) {
+      RunOptions options;
+      options.executor = ExecutorKind::serial;
+      options.processes = &processes;
+      static_cast<void>(Engine(machine, groups, placement, options).run(start));
+    });
+    std::sort(heard.begin(), heard.end());
+    CHECK(heard == std::vector<std::string>{"4 from 0 by 0:2 1", "5 from 0 by 0:-2 1:-1 2 3", "6 from 0 by 0:3 4"});
+  }
 }
