@@ -224,7 +224,7 @@ struct Blocks {
   Schedule schedule(const Rule& rule) const {
     const NodeId nodes = channels.nodes();
     Schedule found(nodes);
-    List(form.machine(), ways, rule, &found);
+    const List list(form.machine(), ways, rule, &found);
     found.sort();
     return form.outside(found).renumbered(
         [&](BlockId id) { return exchange ? form.outside(id / nodes) * nodes + form.outside(id % nodes) : form.outside(id); });

@@ -189,7 +189,7 @@ std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners) {
   constexpr NodeId most_tried = 256;
   const auto all = static_cast<std::uint32_t>(owners_of(owners, machine.topology).size());
   std::vector<TriedPace> tried;
-  for (std::uint32_t chunk = 1; chunk < all; chunk *= machine.topology.nodes() <= most_tried ? 2U : 16U) {
+  for (std::uint32_t chunk = 1; chunk < all; chunk *= machine.topology.nodes() <= most_tried ? 2U : 32U) {
     const PackedGather packed(machine, {chunk, 1}, owners);
     tried.push_back({{chunk, 1}, packed.steps(), packed.load().channel});
   }
