@@ -23,7 +23,7 @@ Request request_for(Collective collective, const Topology& topology, Bytes bytes
   Request request;
   request.collective = collective;
   request.bytes = bytes;
-  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, 0)};
+  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
   if (collective == Collective::multinode_broadcast) {
     for (NodeId node = 0; node < topology.nodes(); ++node) {
       if (topology.living(node)) request.sources.push_back(node);
@@ -91,6 +91,14 @@ TEST_CASE("a broadcast and a reduce with few ports stay within twice the bound, 
       }
     }
   }
+}
+
+TEST_CASE("a broadcast on circuits runs backwards around a dead node", "[conformance]") {
+  const Topology topology = Topology("4x4").with_faults({.dead_nodes = {3}});
+  Request request = request_for(Collective::reduce, topology, 64);
+  request.parameters.set("along", "synthesized");
+  const Machine machine(topology, all_ports, Switching::circuit);
+  CHECK(support::judged(*find_algorithm(Collective::reduce, "tree-of-broadcast"), machine, request).complaint == "");
 }
 
 TEST_CASE("an all-gather of long blocks with few ports takes hardly more steps than a node has blocks to get", "[conformance]") {
