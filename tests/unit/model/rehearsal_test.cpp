@@ -87,3 +87,16 @@ TEST_CASE("a rehearsal passes on what a program throws, and says if a message is
           if (self.rank() != 3) self.forward({{0, 1}}, {{0}});
         }) == 3);
 }
+
+TEST_CASE("a dead node rehearses nothing", "[unit]") {
+  const Machine machine(Topology("4").with_faults({.dead_nodes = {2}}));
+  Request request;
+  request.sources = {0};
+  request.bytes = 8;
+  const Algorithm& flood = *find_algorithm(Collective::broadcast, "flood");
+  const Plan plan = flood.plan(machine, request);
+  const auto start = [](Node& self) -> Program {
+    if (self.rank() == 2) co_await self.arrival();
+  };
+  CHECK(Rehearsal(machine, placement_of(machine, request, plan), start).sent().empty());
+}
