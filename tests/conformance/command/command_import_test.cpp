@@ -135,7 +135,8 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   const std::string ring = folder.write("ring.xml", support::msccl_ring_allgather(4)), none = folder.file("none");
   check_refused_without(none, "verify " + ring, "add --on SHAPE");
   check_refused_without(none, "verify " + ring + " --on 5", "it is for 4 ranks");
-  check_refused_without(none, "run allreduce --on 4 --schedule " + ring, "it is of multinode-broadcast, not of allreduce");
+  check_refused_without(none, "run scan --on 4 --schedule " + ring, "it is of multinode-broadcast, not of scan");
+  check_refused_without(none, "run allreduce --on 4 --schedule " + ring, "node 1 hears of node 0 twice, and sums count each once");
   check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --algorithm ring", "leave out one");
   check_refused_without(none, "import " + ring + " --on 4 -o " + folder.file("no/such"), "no/such");
   check_refused_without(none, "import " + folder.file("nothing") + " --on 4", "nothing");

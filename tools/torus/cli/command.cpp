@@ -102,7 +102,7 @@ void describe_all(Commands& commands, CommonOptions& common) {
                       "Each has a --help of its own. A first look: torus run broadcast"});
   for (Command (*const command)() : {run_command, compare_command, sweep_command, bench_command, list_command, paper_command,
                                      verify_command, import_command, bounds_command, stress_command, view_command, plot_command,
-                                     export_command, regret_command, explain_command, expect_command, new_command})
+                                     export_command, regret_command, explain_command, expect_command, optimum_command, new_command})
     commands.push_back(command());
   commands.push_back(completion_command(commands));
   commands.push_back(man_command(commands));

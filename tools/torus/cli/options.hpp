@@ -132,6 +132,7 @@ Command regret_command();
 Command new_command();
 Command explain_command();
 Command expect_command();
+Command optimum_command();
 Command completion_command(const Commands& commands);
 Command man_command(const Commands& commands);
 

@@ -199,6 +199,8 @@ std::string run_text(const Explanation& explanation) {
   if (const double combining_s = explanation.combining_s(); combining_s > 0)
     text += fmt::format("combining:  {}\n", seconds_text(combining_s));
   text += fmt::format("The steps have that bound because: {}.\n", bounds.steps_reason);
+  const std::string fewest = fewest_text(explanation.setting.machine, explanation.algorithm().collective);
+  if (!fewest.empty()) text += fmt::format("Fewest steps possible: {}.\n", fewest);
   text += fmt::format("The bytes have that bound because: {}.\n", bounds.bytes_reason);
   if (bound_s > bounds.simple_model_time_s(cost) * (1 + 1e-9))
     text += "The model time has a higher bound than both together, since few steps and few bytes exclude each other.\n";
@@ -242,6 +244,7 @@ Json to_json(const Explanation& explanation) {
     for (const std::string_view sentence : {algorithm.idea.first, algorithm.idea.then, algorithm.idea.good})
       json["idea"].push_back(sentence);
   }
+  json.update(fewest_json(setting.machine, algorithm.collective));
   if (!explanation.instead.empty()) json["not_on_default_shape"] = explanation.instead;
   if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
   for (const Term& term : explanation.terms()) json["terms"].push_back({{"symbol", term.symbol}, {"meaning", term.meaning}});

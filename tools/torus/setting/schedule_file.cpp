@@ -8,6 +8,7 @@
 
 #include <torus/error.hpp>
 
+#include "algorithms/optimum/play.hpp"
 #include "runtime/base/figures.hpp"
 #include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
@@ -27,7 +28,7 @@ class FileAlgorithm : public PlanSource {
         name_{path.substr(path.find_last_of('/') + 1)},
         source_{torus::name(file.kind())} {
     algorithm.name = name_;
-    algorithm.collective = file.collective();
+    algorithm.collective = spec.collective;
     algorithm.source = source_;
     algorithm.shapes = "as the file";
     algorithm.steps = "as the file";
@@ -38,17 +39,33 @@ class FileAlgorithm : public PlanSource {
 
   Plan plan(const Machine& machine, const Request& request) const override {
     check_sources(request);
-    const auto placed = std::make_shared<const ForeignSchedule::Placed>(file.on(machine, nodes));
+    const auto placed = std::make_shared<const ForeignSchedule::Placed>(placed_on(machine, request));
     Plan plan;
     plan.start = [placed](Node& self) { return follow(self, placed->schedule); };
-    plan.segments = file.segments();
+    plan.segments = turns() ? 1 : file.segments();
     plan.registers = placed->registers;
     plan.table_bytes = placed->schedule.table_bytes();
     plan.copies = most_in_a_step(placed->schedule);
     plan.steps_estimate = plan.steps = placed->schedule.steps();
     plan.notes = {{"schedule", file.reading()}};
+    if (turns()) plan.notes.emplace_back("played as", fmt::format("{}: it is of {}", name(algorithm.collective), name(file.collective())));
     return plan;
   }
+
+  /// Whether it is played as another collective than its own.
+  bool turns() const noexcept { return file.collective() != algorithm.collective; }
+  ForeignSchedule::Placed placed_on(const Machine& machine, const Request& request) const {
+    ForeignSchedule::Placed placed = file.on(machine, nodes);
+    if (!turns()) return placed;
+    const NodeId root = request.sources.empty() ? 0 : request.sources.front();
+    try {
+      return {optimum::turned(machine, placed.schedule, file.collective(), algorithm.collective, root), 1};
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("schedule '{}': it is of {}: {}", path, name(file.collective()), error.what()));
+    }
+  }
+  /// Whether the sources of a run are those of the file, or all.
+  bool says_sources() const noexcept { return !turns() || facts_of(file.collective()).rooted(); }
 
   const std::string path;
   const std::optional<std::string> map;
@@ -59,7 +76,7 @@ class FileAlgorithm : public PlanSource {
 
  private:
   void check_sources(const Request& request) const {
-    if (!facts_of(file.collective()).names_sources()) return;
+    if (!facts_of(file.collective()).names_sources() || !says_sources()) return;
     std::vector<NodeId> sources;
     for (const NodeId rank : file.sources()) sources.push_back(nodes[rank]);
     std::sort(sources.begin(), sources.end());
@@ -94,11 +111,12 @@ const FileAlgorithm* found(const Algorithm& algorithm) {
 const Algorithm& algorithm_of_file(const RunSpec& spec) {
   refuse_groups(spec.groups_text, "a schedule from a file");
   const auto known = std::find_if(algorithms().begin(), algorithms().end(), [&](const FileAlgorithm& each) {
-    return each.path == *spec.schedule && each.map == spec.map && each.topology == spec.shape;
+    return each.path == *spec.schedule && each.map == spec.map && each.topology == spec.shape &&
+           each.algorithm.collective == spec.collective;
   });
   if (known != algorithms().end()) return known->algorithm;
   ForeignSchedule file = ForeignSchedule::read(*spec.schedule);
-  if (file.collective() != spec.collective)
+  if (file.collective() != spec.collective && !optimum::turns(file.collective(), spec.collective))
     throw InputError(fmt::format("schedule '{}': it is of {}, not of {}; for instance torus run {}", *spec.schedule,
                                  name(file.collective()), name(spec.collective), name(file.collective())));
   if (file.ranks() != spec.shape.nodes())
@@ -112,7 +130,7 @@ bool plays_file(const Algorithm& algorithm) { return found(algorithm) != nullptr
 
 Schedule schedule_of(const Setting& setting) {
   const FileAlgorithm& file = *found(*setting.algorithm);
-  return file.file.on(setting.machine, file.nodes).schedule;
+  return file.placed_on(setting.machine, setting.request).schedule;
 }
 
 Setting scheduled_setting(const RunSpec& spec, bool runs) {
@@ -120,7 +138,7 @@ Setting scheduled_setting(const RunSpec& spec, bool runs) {
   const FileAlgorithm& file = *found(algorithm);
   RunSpec full = spec;
   const bool some = facts_of(spec.collective).from_sources() && file.file.sources().size() < file.file.ranks();
-  if (!spec.sources && (facts_of(spec.collective).rooted() || some)) {
+  if (!spec.sources && file.says_sources() && (facts_of(spec.collective).rooted() || some)) {
     std::vector<NodeId> nodes;
     for (const NodeId rank : file.file.sources()) nodes.push_back(file.nodes[rank]);
     full.sources = nodes.empty() ? "none" : fmt::format("{}", fmt::join(nodes, ";"));

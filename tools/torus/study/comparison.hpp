@@ -116,6 +116,9 @@ std::vector<WinnerRange> winners_of(const Contest& contest);
 std::string heading_text(const Topology& topology, const Request& request);
 /// What a comparison of any kind begins with: the collective, the shape, the sources.
 Json heading_json(const Topology& topology, const Request& request);
+/// The fewest steps with which any schedule does, where they are known: "4", "4 or 5", else empty; and as members of JSON.
+std::string fewest_text(const Machine& machine, Collective collective);
+Json fewest_json(const Machine& machine, Collective collective);
 
 std::string to_table(const Comparison& comparison);
 /// One object, stable names; see tools/measuring.md.

@@ -5,6 +5,7 @@
 
 #include <torus/bandwidth.hpp>
 
+#include "algorithms/optimum/fewest.hpp"
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
@@ -119,9 +120,10 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
     for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender, cells, error));
     if (fits(table)) break;
   }
-  std::string text = fmt::format("{}: {} of {}\n{}", rules_text(contest.machine), contest.contenders.size(),
+  const std::string fewest = fewest_text(contest.machine, comparison.request.collective);
+  std::string text = fmt::format("{}: {} of {}{}\n{}", rules_text(contest.machine), contest.contenders.size(),
                                  counted(contest.contenders.size() + contest.left_out.size(), "algorithm applies", "algorithms apply"),
-                                 aligned(std::move(table), {.left_out = {1}}));
+                                 fewest.empty() ? "" : "; fewest steps possible: " + fewest, aligned(std::move(table), {.left_out = {1}}));
   for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
   return text + "\n";
 }
@@ -274,6 +276,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
             {"left_out", Json::array()},
             {"fastest", Json::array()}};
   if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
+  json.update(fewest_json(machine, comparison.request.collective));
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
     json["bounds"].back()["bytes"] = comparison.sizes[i];
@@ -292,6 +295,20 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
 }
 
 }  // namespace
+
+std::string fewest_text(const Machine& machine, Collective collective) {
+  const auto fewest = optimum::fewest_known(machine, collective);
+  return fewest ? fewest->text() : "";
+}
+
+Json fewest_json(const Machine& machine, Collective collective) {
+  Json json = Json::object();
+  const auto fewest = optimum::fewest_known(machine, collective);
+  if (!fewest) return json;
+  json["fewest_steps_min"] = fewest->at_least;
+  json["fewest_steps_max"] = fewest->at_most ? Json(*fewest->at_most) : Json();
+  return json;
+}
 
 Json heading_json(const Topology& topology, const Request& request) {
   return {{"collective", name(request.collective)},

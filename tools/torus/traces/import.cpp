@@ -63,15 +63,7 @@ int run_import(const ImportArguments& arguments) {
   const std::string output = arguments.output.value_or(usual_trace);
   const Setting setting = imported(arguments.file, arguments.setting);
   const Schedule schedule = schedule_of(setting);
-  const Verdict verdict = judged(setting, schedule);
-  if (!verdict.ok) throw RunError(fmt::format("schedule '{}': {}", arguments.file, verdict.violations.front()));
-  OutputFile file(output);
-  file.write(to_json_line(header_of(setting)) + "\n");
-  each_message(setting, schedule, [&](const TraceMessage& message) {
-    file.write(to_json_line(message) + "\n");
-    return true;
-  });
-  file.commit();
+  const Verdict verdict = write_trace(output, setting, schedule, arguments.file);
   if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
     print(fmt::format("{}: {} in {}, {} on {}\nread as {}\n", output, counted(verdict.messages, "message"),
                       counted(setting.plan.steps, "step"), name(setting.request.collective), setting.machine.topology.text(),
@@ -108,6 +100,19 @@ Verdict judged(const Setting& setting, const Schedule& schedule, std::function<v
     return judge.message(message);
   });
   return judge.finish();
+}
+
+Verdict write_trace(const std::string& path, const Setting& setting, const Schedule& schedule, std::string_view called) {
+  Verdict verdict = judged(setting, schedule);
+  if (!verdict.ok) throw RunError(fmt::format("schedule '{}': {}", called, verdict.violations.front()));
+  OutputFile file(path);
+  file.write(to_json_line(header_of(setting)) + "\n");
+  each_message(setting, schedule, [&](const TraceMessage& message) {
+    file.write(to_json_line(message) + "\n");
+    return true;
+  });
+  file.commit();
+  return verdict;
 }
 
 Command import_command() {
