@@ -86,7 +86,7 @@ void set_up(benchmark::State& state, const std::string& shape, const Workers& wo
   }
   const auto each = [&](double resident) { return (resident - before) / nodes - static_cast<double>(wake_up_bytes); };
   state.counters["bytes/idle_node"] = each(asleep);
-  if (peak_is_ours) state.counters["peak_bytes/node"] = each(static_cast<double>(peak_memory()));
+  if (peak_is_ours && peak_memory()) state.counters["peak_bytes/node"] = each(static_cast<double>(*peak_memory()));
 }
 
 // ---- awake nodes ----

@@ -66,6 +66,8 @@ std::string number_text(double value) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
 }
 
+std::string bytes_text(std::optional<Bytes> bytes) { return bytes ? bytes_text(*bytes) : "unknown"; }
+
 std::string bytes_text(Bytes bytes) {
   static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);

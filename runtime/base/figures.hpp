@@ -18,6 +18,7 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 std::string number_text(double value);
 /// "1.5 GiB".
 std::string bytes_text(Bytes bytes);
+std::string bytes_text(std::optional<Bytes> bytes);  ///< none: "unknown"
 /// "12.3 us", "4.56 s".
 std::string seconds_text(double seconds);
 /// "12.3 GB/s"; "-" if the rate is not finite.

@@ -85,12 +85,13 @@ double waited_for_core_s(int thread) noexcept {
   }
 }
 
-Bytes peak_memory() noexcept {
+std::optional<Bytes> peak_memory() noexcept {
   // Not the ru_maxrss of getrusage(): Linux carries it over exec, so that it may be the peak of the program that started this one.
   try {
-    return bytes_behind("VmHWM:", "/proc/self/status");
+    const Bytes peak = bytes_behind("VmHWM:", "/proc/self/status");
+    return peak > 0 ? std::optional(peak) : std::nullopt;
   } catch (...) {  // no memory to read it
-    return 0;
+    return std::nullopt;
   }
 }
 

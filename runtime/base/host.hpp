@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include <torus/machine.hpp>
 
@@ -18,8 +19,8 @@ Bytes usable_memory(Bytes needed = std::numeric_limits<Bytes>::max()) noexcept;
 /// Size of the last-level cache of a core; 32 MiB if the kernel does not say.
 Bytes last_level_cache() noexcept;
 
-/// The max resident memory of this program so far; 0 if the kernel does not say.
-Bytes peak_memory() noexcept;
+/// The max resident memory of this program so far; none if the kernel does not say.
+std::optional<Bytes> peak_memory() noexcept;
 
 /// Seconds that a thread of this process was ready to run and waited for a core, on a host that others keep busy; 0 if the kernel does not
 /// say. `thread`: its number in the system, as gettid() gives it.

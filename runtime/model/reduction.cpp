@@ -50,7 +50,7 @@ auto value_in(const Names& names, std::string_view text, const char* what) {
   std::string all;
   for (const auto& [value, word] : names) {
     if (word == text) return value;
-    all += (all.empty() ? "" : word == names.back().second ? " or " : ", ") + std::string(word);
+    all += (all.empty() ? "" : ", ") + std::string(word);
   }
   throw InputError(std::string(what) + " '" + std::string(text) + "': it must be " + all);
 }

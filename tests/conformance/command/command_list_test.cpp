@@ -120,3 +120,14 @@ TEST_CASE("the machines that exist are listed with the sources of their figures"
     for (const char* from : {"shapes_from", "speed_from", "start_up_from"}) CHECK(!machine[from].get<std::string>().empty());
   }
 }
+
+TEST_CASE("one machine is listed alone, and a name of none is refused with those that are near", "[conformance]") {
+  const Json json = support::parsed(command("list --machines trn2 --json").out)["machines"];
+  REQUIRE(json.size() == 1);
+  CHECK(json[0]["machine"] == "trn2");
+  const std::string all = command("list --machines").out, one = command("list --machines trn2").out;
+  CHECK(all.find(one.substr(0, one.find("\n\n"))) != std::string::npos);
+  CHECK(one.find("compare allreduce --machine trn2 ") != std::string::npos);
+  CHECK(support::refusal("list --machines trn22").find("did you mean 'trn2'?") != std::string::npos);
+  CHECK(support::refusal("list trn2").find("write torus list --machines trn2") != std::string::npos);
+}

@@ -116,7 +116,7 @@ TEST_CASE("what is not for several collectives, or stands after a +, is refused 
   says("scan --on 4x4 --offset 3", "--offset 3: it is for several collectives at once");
   says("scan --on 4x4 + scan --offset 1000001", "collective 2: --offset '1000001'");
   says("broadcast --on 16x16 --bytes 8MiB --memory 3GiB + broadcast --bytes 8MiB", "2 collectives at once need ");
-  CHECK(refusal("compare scan + scan").find("'+': compare has no such argument") != std::string::npos);
+  CHECK(refusal("compare scan + scan").find("'+': compare takes one collective; torus run takes several") != std::string::npos);
   CHECK(good("run scan --on 4x4 + scan --help").out.find("--offset") != std::string::npos);
 }
 

@@ -109,6 +109,19 @@ TEST_CASE("a sweep that was interrupted keeps its rows, and gives them to no swe
   CHECK(support::text_of_file(folder.file("s.csv.part")) == part);
 }
 
+TEST_CASE("a sweep that ends while it plans says where its rows are, too", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended stopped =
+      support::run_program(TORUS_PROGRAM, {.arguments = words("sweep allreduce --on 4x4,10x10x10 --algorithms spanning-trees --bytes 1KiB "
+                                                              "--plan-time 1000 --csv " +
+                                                              folder.file("s.csv")),
+                                           .when = support::has_lines(folder.file("s.csv.part"), 2)});
+  CAPTURE(stopped.err);
+  CHECK(stopped.status == 1);
+  CHECK(lines(stopped.err) == 1);
+  CHECK(stopped.err.find("what is done is in " + folder.file("s.csv.part") + "; the same command goes on from there") != std::string::npos);
+}
+
 TEST_CASE("an unfinished table is of all the options that decide its rows, one by one", "[conformance]") {
   struct Option {
     std::string name, value, other;  // no value: left out

@@ -270,7 +270,9 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
       {"list machines", "write torus list --machines"},
       {"run scan --on 40x40 --dead-link 0:+0", "no algorithm applies"},
-      {"list swath --machines", "--machines: it lists all machines; leave out the rest"},
+      {"list swath --machines", "--machine 'swath': it must be tpu-v4, "},
+      {"list --machines --on 4x4", "--machines: it lists machines; leave out the rest"},
+      {"run allreduce --op plus", "operator 'plus': it must be sum, min, max, xor, prod, and, or"},
       {"run scan --on 3x3 --root 3", "--sources or --root '3': in scan every node takes part alike"},
       {"compare broadcast --on 4x4 --bytes 64:1KiB:x1", "--bytes '64:1KiB:x1': the factor of a range is a whole number from 2"},
       {"run broadcast --on 4x4 --bytes 8EiB", "a whole number of bytes below 2^63"},
@@ -285,6 +287,19 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
     const std::string err = command(line).err;
     CAPTURE(line, err);
     CHECK(err.find(way) != std::string::npos);
+  }
+}
+
+TEST_CASE("two values of --tc that may be one number are noted, once all is done", "[conformance]") {
+  const support::Ended ended = support::good("run allreduce --on 4x4 --bytes 64 --tc 0,1");
+  CHECK(ended.err == "torus: note: --tc '0,1': one value for each of two dimensions; a decimal has a point: 0.1\n");
+  CHECK(support::good("run allreduce --on 4x4 --bytes 64 --tc 1e-10,2e-10").err.empty());
+}
+
+TEST_CASE("a file - is refused by all commands that write tables", "[conformance]") {
+  for (const std::string name : {"run", "compare", "bench", "sweep", "regret"}) {
+    const std::string words = support::refusal(name + " broadcast --on 4x4 --bytes 8 --csv -");
+    CHECK(words == "torus: file '-': it must be a name; standard output is /dev/stdout, a file that is called so ./-\n");
   }
 }
 

@@ -39,6 +39,23 @@ TEST_CASE("sizes are read as people write them", "[unit]") {
   CHECK(parse_bytes("--bytes", "9223372036854775807") == 0x7fffffffffffffff);
 }
 
+TEST_CASE("a number with a comma is told where its point goes", "[unit]") {
+  CHECK(decimal_comma("0,1") == "; a decimal has a point: 0.1");
+  CHECK(decimal_comma("1,5us") == "; a decimal has a point: 1.5us");
+  for (const char* other : {"", "1", "0.1", ",1", "1,", "1e-10,2e-10", "1,2,3", "1ns,2ns", "a,b", "1,b"}) {
+    CAPTURE(other);
+    CHECK(decimal_comma(other).empty());
+  }
+  CHECK_THROWS_WITH(parse_seconds("--ts", "1,5us"),
+                    "--ts '1,5us': it must be a number of seconds from 0 to 1000000, plain or with ms, us, ns or ps; for instance 1e-6 or "
+                    "1us; a decimal has a point: 1.5us");
+  CHECK_THROWS_WITH(parse_bytes("--bytes", "1,5KiB"),
+                    "--bytes '1,5KiB': a size is a whole number of bytes below 2^63; for instance 64, 4KiB or 4K (4096), 4KB (4000), "
+                    "1.5MiB or 1e6; a decimal has a point: 1.5KiB");
+  CHECK_THROWS_WITH(parse_real("--plan-time", "0,5", 0, 1, "1"),
+                    "--plan-time '0,5': it must be a number from 0 to 1; for instance 1; a decimal has a point: 0.5");
+}
+
 TEST_CASE("a bandwidth is the time of a byte", "[unit]") {
   CHECK(parse_byte_time("--bandwidth", "100Gb/s") == Approx(8e-11));
   CHECK(parse_byte_time("--bandwidth", "12.5GB/s") == Approx(8e-11));

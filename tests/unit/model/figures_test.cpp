@@ -23,6 +23,8 @@ TEST_CASE("figures are grouped and carry units", "[unit]") {
   CHECK(bytes_text(1023) == "1023 B");
   CHECK(bytes_text(1536) == "1.5 KiB");
   CHECK(bytes_text(Bytes{16} << 20U) == "16 MiB");
+  CHECK(bytes_text(std::optional<Bytes>{1536}) == "1.5 KiB");
+  CHECK(bytes_text(std::optional<Bytes>{}) == "unknown");
   CHECK(per_second(10, 4) == 2.5);
   CHECK(per_second(10, 0) == 0);
 }

@@ -46,11 +46,18 @@ int complain(int status, std::string text) {
 }
 
 /// Takes what stands after each + out of the arguments, the last first, of a subcommand that has parts. A + alone is the value of no
-/// option.
-void take_parts(const Commands& commands, std::vector<std::string>& arguments) {
-  if (arguments.empty()) return;
+/// option. What to say where a subcommand takes one collective.
+std::optional<std::string> take_parts(const Commands& commands, std::vector<std::string>& arguments) {
+  if (arguments.empty()) return std::nullopt;
   const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == arguments.back(); });
-  if (command == commands.end() || command->parts == nullptr) return;
+  if (command == commands.end()) return std::nullopt;
+  if (command->parts == nullptr) {
+    const bool of_one =
+        std::any_of(command->options.begin(), command->options.end(), [](const Option& o) { return o.spelled == "collective"; });
+    if (!of_one || std::find(arguments.begin(), arguments.end(), "+") == arguments.end()) return std::nullopt;
+    return fmt::format("'+': {0} takes one collective; {1} run takes several, for instance {1} run allreduce + alltoall", command->name,
+                       program());
+  }
   for (auto plus = std::find(arguments.begin(), arguments.end(), "+"); plus != arguments.end();
        plus = std::find(arguments.begin(), arguments.end(), "+")) {
     const bool helps = std::find(arguments.begin(), plus, "--help") != plus;
@@ -58,6 +65,15 @@ void take_parts(const Commands& commands, std::vector<std::string>& arguments) {
     arguments.erase(arguments.begin(), plus + 1);
     if (helps) arguments.emplace(arguments.begin(), "--help");
   }
+  return std::nullopt;
+}
+
+/// What to say after a command whose --tc has two values that may have been meant as one number.
+std::optional<std::string> decimal_comma_note(const Command& command) {
+  const Option* const option = command.find("--tc");
+  const auto* const target = option != nullptr ? std::get_if<std::optional<std::string>*>(&option->target) : nullptr;
+  if (target == nullptr || !**target || decimal_comma(***target).empty()) return std::nullopt;
+  return fmt::format("note: --tc '{}': one value for each of two dimensions{}", ***target, decimal_comma(***target));
 }
 
 /// What to say of a first word that is no subcommand.
@@ -128,7 +144,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> arguments = arguments_of(argc, argv);
   if (!arguments.empty() && !arguments.back().starts_with('-') && std::find(names.begin(), names.end(), arguments.back()) == names.end())
     return complain(wrong_usage, subcommand_text(arguments.back(), names));
-  take_parts(commands, arguments);
+  if (const auto mistake = take_parts(commands, arguments)) return complain(wrong_usage, *mistake);
   const Parsed parsed = parse(commands, with_options_of_file(commands, std::move(arguments)));
   if (parsed.mistake) return complain(wrong_usage, *parsed.mistake);
   if (parsed.help) {
@@ -140,7 +156,9 @@ int run(int argc, char** argv) {
     if (common.wide) show_wide();
     refuse_shared_files(files_named_by(*parsed.called));
     if (common.json_file) open_json_file(*common.json_file);
-    return parsed.called->body();
+    const int status = parsed.called->body();
+    if (const auto note = decimal_comma_note(*parsed.called)) complain(status, *note);
+    return status;
   }
   if (parsed.surplus.empty())
     return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");

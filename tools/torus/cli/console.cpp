@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <forward_list>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <system_error>
@@ -29,6 +30,10 @@ std::atomic<int> awaiting{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler may only touch what needs no lock");
 
+/// The line that ends an interrupted process, where it is not the usual one.
+std::atomic<const std::string*> last_words{nullptr};
+static_assert(std::atomic<const std::string*>::is_always_lock_free);
+
 /// How long work may go on after an interrupt that it looks at.
 constexpr unsigned most_s_after_interrupt = 5;
 
@@ -51,7 +56,8 @@ void interrupt(int) {
   while (ending.exchange(true)) ::pause();  // another thread is about to end the process: some senders send twice
   // Most files have no name before they are complete; nothing is left of the others.
   OutputFile::remove_unfinished();
-  constexpr std::string_view line = "torus: interrupted\n";
+  const std::string* const more = last_words.load();
+  const std::string_view line = more != nullptr ? std::string_view(*more) : "torus: interrupted\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());  // an error cannot be reported any more
   ::_exit(1);
 }
@@ -142,6 +148,12 @@ void catch_interrupts() {
   handle(SIGTERM);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void say_when_interrupted(std::string_view words) {
+  static std::forward_list<std::string> lines;  // none is destroyed: a signal handler may be reading it
+  if (!words.empty()) lines.push_front(printable("torus: interrupted" + std::string(words)) + "\n");
+  last_words = words.empty() ? nullptr : &lines.front();
 }
 
 const std::atomic<bool>& interrupted() noexcept { return flag; }

@@ -50,6 +50,9 @@ std::vector<std::string> csv_cells(std::string_view line);
 /// that a closed pipe or a file that may not grow any more is an error of a write and not the end.
 void catch_interrupts();
 
+/// Words for the line that ends an interrupted process, behind "torus: interrupted"; empty: none.
+void say_when_interrupted(std::string_view words);
+
 /// True after a SIGINT or SIGTERM that was awaited.
 const std::atomic<bool>& interrupted() noexcept;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <torus/error.hpp>
@@ -26,23 +27,23 @@ struct ListArguments {
   bool json = false;
 };
 
-/// The machines of --machine, with the source of each figure.
-std::string machines_text() {
+/// Machines of --machine, with the source of each figure.
+std::string machines_text(std::span<const Preset> machines) {
   std::string text;
-  for (const Preset& preset : presets()) {
+  for (const Preset& preset : machines) {
     text += fmt::format("{:<12}{}\n", preset.name, preset.title);
     text += fmt::format("{:12}shape {}: {} ({})\n", "", preset.shape, preset.rule, torus::command::text(preset.shapes));
     text += fmt::format("{:12}{} ports of {} ({})\n", "", preset.ports, speed_text(preset), torus::command::text(preset.speed));
     text += fmt::format("{:12}T_s {} ({})\n", "", seconds_text(preset.start_up_s), torus::command::text(preset.start_up));
   }
   text += fmt::format("\nOn one of them:\n  {0} compare allreduce --machine {1} --run none\n  {0} bounds allreduce --machine {1}\n",
-                      program(), presets().front().name);
+                      program(), machines.front().name);
   return text;
 }
 
-Json machines_json() {
+Json machines_json(std::span<const Preset> machines) {
   Json json = Json::array();
-  for (const Preset& preset : presets()) {
+  for (const Preset& preset : machines) {
     json.push_back({{"machine", preset.name},
                     {"title", preset.title},
                     {"shape", preset.shape},
@@ -106,15 +107,19 @@ std::vector<const Algorithm*> listed(const std::optional<std::string>& what) {
 
 int list(const ListArguments& arguments) {
   if (arguments.machines) {
-    if (arguments.what || !arguments.machine.typed().empty()) throw InputError("--machines: it lists all machines; leave out the rest");
+    if (!arguments.machine.typed().empty()) throw InputError("--machines: it lists machines; leave out the rest");
+    const std::span<const Preset> machines = arguments.what ? std::span(&preset_called(*arguments.what), 1) : presets();
     answer(
         arguments.json,
-        [] {
-          return Json{{"machines", machines_json()}};
+        [&] {
+          return Json{{"machines", machines_json(machines)}};
         },
-        machines_text);
+        [&] { return machines_text(machines); });
     return 0;
   }
+  const auto is_machine = [&](const Preset& preset) { return preset.name == arguments.what; };
+  if (std::ranges::any_of(presets(), is_machine))
+    throw InputError(fmt::format("list '{0}': it is a machine; write {1} list --machines {0}", *arguments.what, program()));
   if (arguments.what == "machines") throw InputError("list 'machines': it is an option; write torus list --machines");
   const std::vector<const Algorithm*> algorithms = listed(arguments.what);
   const bool on_machine = !arguments.machine.typed().empty();
@@ -157,8 +162,9 @@ int list(const ListArguments& arguments) {
 Command list_command() {
   const auto arguments = std::make_shared<ListArguments>();
   Command command{"list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source"};
-  command.add("what", "COLLECTIVE|ALGORITHM|PAPER", &arguments->what,
-              "only those of a collective, an algorithm by name, with its parameters, or those of a paper by author, title or year");
+  command.add("what", "COLLECTIVE|ALGORITHM|PAPER|MACHINE", &arguments->what,
+              "only those of a collective, an algorithm by name, with its parameters, or those of a paper by author, title or year; with "
+              "--machines, one machine");
   add_options(command, OptionGroup::machine, arguments->machine);
   command.footer = "With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2";
   command.add("--machines", "", &arguments->machines, "the machines that --machine knows, with the sources of their figures");

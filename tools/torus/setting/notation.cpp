@@ -129,6 +129,15 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 std::optional<std::uint64_t> whole_number(std::string_view text) noexcept { return number_of<std::uint64_t>(text); }
 std::optional<double> real_number(std::string_view text) noexcept { return number_of<double>(text); }
 
+std::string decimal_comma(std::string_view text) {
+  constexpr std::string_view digits = "0123456789";
+  const std::size_t comma = text.find_first_not_of(digits);
+  if (comma == 0 || comma >= text.size() || text[comma] != ',') return "";
+  const std::string_view behind = text.substr(comma + 1);
+  if (digits.find(behind.substr(0, 1)) == std::string_view::npos || behind.empty() || behind.find(',') != std::string_view::npos) return "";
+  return fmt::format("; a decimal has a point: {}.{}", text.substr(0, comma), behind);
+}
+
 Bytes parse_bytes(std::string_view option, std::string_view text) {
   if (const auto size = quantity_of(text)) {
     const double unit = bytes_in(size->unit);
@@ -138,7 +147,9 @@ Bytes parse_bytes(std::string_view option, std::string_view text) {
     const double bytes = size->value * unit;
     if (unit > 0 && !whole && bytes < 0x1p53 && bytes == std::floor(bytes)) return static_cast<Bytes>(bytes);
   }
-  refuse(option, text, "a size is a whole number of bytes below 2^63; for instance 64, 4KiB or 4K (4096), 4KB (4000), 1.5MiB or 1e6");
+  refuse(
+      option, text,
+      "a size is a whole number of bytes below 2^63; for instance 64, 4KiB or 4K (4096), 4KB (4000), 1.5MiB or 1e6" + decimal_comma(text));
 }
 
 std::string bytes_option(Bytes bytes) {
@@ -164,7 +175,7 @@ std::uint64_t parse_whole(std::string_view option, std::string_view text, std::u
 double parse_real(std::string_view option, std::string_view text, double min, double max, std::string_view example) {
   const auto value = real_number(text);
   if (value && *value >= min && *value <= max) return *value;
-  refuse(option, text, fmt::format("it must be a number from {} to {}; for instance {}", min, max, example));
+  refuse(option, text, fmt::format("it must be a number from {} to {}; for instance {}{}", min, max, example, decimal_comma(text)));
 }
 
 double parse_seconds(std::string_view option, std::string_view text) {
@@ -178,7 +189,9 @@ double parse_seconds(std::string_view option, std::string_view text) {
       if (seconds && *seconds <= 1e6) return *seconds;
     }
   }
-  refuse(option, text, "it must be a number of seconds from 0 to 1000000, plain or with ms, us, ns or ps; for instance 1e-6 or 1us");
+  refuse(
+      option, text,
+      "it must be a number of seconds from 0 to 1000000, plain or with ms, us, ns or ps; for instance 1e-6 or 1us" + decimal_comma(text));
 }
 
 double parse_byte_time(std::string_view option, std::string_view text) {

@@ -21,6 +21,8 @@ std::vector<std::string_view> split(std::string_view text, char at);
 
 /// A text that is a number and nothing else.
 std::optional<std::uint64_t> whole_number(std::string_view text) noexcept;
+/// "; a decimal has a point: 1.5us" for "1,5us"; empty for what does not look like a number with a comma.
+std::string decimal_comma(std::string_view text);
 std::optional<double> real_number(std::string_view text) noexcept;
 
 /// `64`, `64B`, `4KiB` and `4K` (4096), `4KB` (4000), `1.5MiB`, `1e6`.

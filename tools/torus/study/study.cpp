@@ -27,9 +27,11 @@ Study::Study(std::string_view of, const TypedOptions::Pairs& typed, const std::v
   if (!csv) return;
   csv_.emplace(*csv);
   if (!csv_->in_place()) kept_.emplace(*csv, origin_of(of, typed, algorithms));
+  if (kept_) say_when_interrupted(goes_on());
 }
 
 Study::~Study() {
+  say_when_interrupted("");
   if (kept_ && rows_ == 0) kept_->drop();
 }
 
@@ -52,7 +54,9 @@ Json Study::next(const std::function<StudyRow()>& make) {
   return std::move(row.values);
 }
 
-std::string Study::goes_on() const { return kept_ ? fmt::format(", in {}.part; the same command goes on from there", csv_->path()) : ""; }
+std::string Study::goes_on() const {
+  return kept_ ? fmt::format("; what is done is in {}.part; the same command goes on from there", csv_->path()) : "";
+}
 
 void Study::finish(const std::function<std::string()>& csv) {
   if (!csv_) return;
@@ -60,6 +64,7 @@ void Study::finish(const std::function<std::string()>& csv) {
   csv_->commit();
   if (kept_) kept_->drop();
   kept_.reset();
+  say_when_interrupted("");
 }
 
 std::vector<NamedFile> kept_beside(const std::optional<std::string>& csv) {

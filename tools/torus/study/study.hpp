@@ -50,7 +50,7 @@ class Study {
   /// A run that is shown as `what`, planned with what all of them share.
   Effort effort(std::string what) { return {.plans = &plans_, .progress = &progress_, .what = std::move(what)}; }
 
-  /// Where an interrupted study goes on: ", in t.csv.part; the same command goes on from there". Empty: nothing is kept.
+  /// Where an interrupted study goes on: "; what is done is in t.csv.part; the same command goes on from there". Empty: nothing is kept.
   std::string goes_on() const;
   /// Writes the table, if one was asked for, and keeps no rows any longer.
   void finish(const std::function<std::string()>& csv);
