@@ -61,6 +61,33 @@ TEST_CASE("a sweep has a row, as a run reports it, for every combination that ap
   CHECK(ended.out.find(": 8 rows, 0 failed; 8 combinations left out\n") != std::string::npos);  // of 2 x 2 x 2 x 2
 }
 
+TEST_CASE("a sweep prints as JSON what its table says, and needs no table", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "sweep broadcast --on 4x4,5x5 --bytes 8,64 --ports 1,all --algorithms mst,flood ";
+  const support::Json alone = support::parsed(support::good(line + "--json").out);
+  REQUIRE(alone["rows"].size() == 8);
+  CHECK(alone["failed"] == 0);
+  CHECK(alone["from_before"] == 0);
+  REQUIRE(alone["left_out"].size() == 2);
+  CHECK(alone["left_out"][0]["algorithm"] == "flood");
+  CHECK(alone["left_out"][0]["combinations"].get<int>() + alone["left_out"][1]["combinations"].get<int>() == 2 * 2 * 2 * 2 - 8);
+  const support::Json both = support::parsed(support::good(line + "--json --csv " + folder.file("s.csv")).out);
+  const auto table = support::table_of_csv(support::text_of_file(folder.file("s.csv")));
+  REQUIRE(table.size() == 1 + both["rows"].size());
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const support::Json& row = both["rows"][i - 1];
+    CHECK(row.size() == table[0].size());
+    for (std::size_t column = 0; column < table[0].size(); ++column) {
+      CAPTURE(table[0][column]);
+      const support::Json value = row.at(table[0][column]);
+      CHECK(table[i][column] == (value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+  }
+  support::good(line + "--json-file " + folder.file("s.json"));
+  CHECK(support::parsed(support::text_of_file(folder.file("s.json")))["rows"].size() == 8);
+  CHECK(support::refusal("sweep broadcast --on 4x4").find("--csv is required: the table; or --json") != std::string::npos);
+}
+
 TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep in one go", "[conformance]") {
   const support::Folder folder;
   REQUIRE(command(grid + folder.file("whole.csv")).status == 0);
@@ -74,17 +101,20 @@ TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep 
   }
   std::filesystem::resize_file(part, std::filesystem::file_size(part) - 3);  // as if torn within its last line
   const std::vector<std::string> before = lines_of(support::text_of_file(part));
-  const support::Ended ended = command(grid + folder.file("s.csv"));
+  const support::Ended ended = command(grid + folder.file("s.csv") + " --json-file " + folder.file("s.json"));
   CAPTURE(ended.out, ended.err);
   REQUIRE(ended.status == 0);
   CHECK(ended.out.find("from before") != std::string::npos);
+  const support::Json json = support::parsed(support::text_of_file(folder.file("s.json")));
+  CHECK(json["from_before"] >= 5);
+  CHECK(json["rows"].size() + 1 == figures(folder.file("whole.csv")).size());
   CHECK(figures(folder.file("s.csv")) == figures(folder.file("whole.csv")));
-  CHECK(folder.files() == 2);
+  CHECK(folder.files() == 3);
   // Wall times and all, the whole rows of before are there: they were not made again.
   const std::string after = support::text_of_file(folder.file("s.csv"));
   for (std::size_t i = 1; i + 1 < before.size(); ++i) {
-    const std::string kept = support::parsed(before[i].substr(before[i].find('{')))["row"]["values"];
-    CHECK(after.find(kept) != std::string::npos);
+    const support::Json row = support::parsed(before[i].substr(before[i].find('{')))["row"];
+    for (const char* time : {"setup_s", "run_s", "verify_s"}) CHECK(after.find("," + row[time].dump() + ",") != std::string::npos);
   }
 }
 

@@ -17,13 +17,26 @@ std::string& kept_line() {
   return line;
 }
 
+/// Of the format of all JSON: tools/json.md says when it changes.
+constexpr int format_version = 1;
+
+std::string& subcommand() {
+  static std::string name;
+  return name;
+}
+
 std::optional<OutputFile>& json_file() {
   static std::optional<OutputFile> file;
   return file;
 }
 
 std::string line_of(Json value) {
-  value.update({{"version", version}, {"commit", commit}, {"host", cpu_text()}, {"command", typed_line()}});
+  value.update({{"format", "torus-" + subcommand()},
+                {"format_version", format_version},
+                {"version", version},
+                {"commit", commit},
+                {"host", cpu_text()},
+                {"command", typed_line()}});
   return value.dump() + "\n";
 }
 
@@ -35,6 +48,8 @@ void set_typed_line(int argc, char** argv) {
 }
 
 const std::string& typed_line() noexcept { return kept_line(); }
+
+void set_subcommand(std::string_view name) { subcommand() = name; }
 
 std::string cpu_text() {
   std::ifstream lines("/proc/cpuinfo");

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "tools/torus/cli/json.hpp"
 
@@ -17,13 +18,17 @@ const std::string& typed_line() noexcept;
 /// The model of the host's processor; "unknown" where the system does not say.
 std::string cpu_text();
 
+/// The subcommand that will answer.
+void set_subcommand(std::string_view name);
+
 /// Opens the file of --json-file, so that one that cannot be written is refused before any work is done. Throws InputError.
 void open_json_file(const std::string& path);
 /// The path of that file; empty: there is none.
 std::string json_file_path();
 
 /// Prints the words, wrapped() to the line, or with `json` (--json) the JSON value; writes that to the file of --json-file too. Objects
-/// have `version`, `commit`, `host` and `command` besides. Throws RunError where it could not be written.
+/// have `format` ("torus-run"), `format_version`, `version`, `commit`, `host` and `command` besides. Throws RunError where it could not be
+/// written.
 void answer(bool json, const std::function<Json()>& value, const std::function<std::string()>& words);
 
 }  // namespace torus::command

@@ -153,6 +153,7 @@ int run(int argc, char** argv) {
   }
   if (parsed.called != nullptr) {
     if (!parsed.surplus.empty()) return complain(wrong_usage, surplus_text(*parsed.called, parsed.surplus.front()));
+    set_subcommand(parsed.called->name);
     if (common.wide) show_wide();
     refuse_shared_files(files_named_by(*parsed.called));
     if (common.json_file) open_json_file(*common.json_file);

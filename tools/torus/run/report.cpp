@@ -233,16 +233,23 @@ std::string to_table(const Setting& setting, const Run& run, const StruckFault& 
   return text;
 }
 
-CsvLines to_csv(const Setting& setting, const Run& run) {
+Json to_row(const Setting& setting, const Run& run) {
   const Reported reported(setting, run);
-  std::vector<std::string> names, values;
+  Json row;
   for (const ReportField::Runs runs : {ReportField::Runs::all, ReportField::Runs::some}) {
     for (const ReportField& field : report_fields()) {
       if (field.runs != runs || field.kind == ReportField::Kind::nested) continue;
-      names.emplace_back(field.key);
-      const auto value = field.value(reported);
-      values.push_back(value ? value->cell() : "");
+      row[field.key] = field.value(reported).value_or(Json());
     }
+  }
+  return row;
+}
+
+CsvLines to_csv(const Json& row) {
+  std::vector<std::string> names, values;
+  for (const auto& [name, value] : row.cells()) {
+    names.push_back(name);
+    values.push_back(value);
   }
   return {csv_line(names), csv_line(values)};
 }

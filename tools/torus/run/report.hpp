@@ -45,13 +45,15 @@ struct StruckFault {
 /// One object, stable names; see tools/json.md.
 Json to_json(const Setting& setting, const Run& run, const StruckFault& fault = {});
 std::string to_table(const Setting& setting, const Run& run, const StruckFault& fault = {});
+/// The scalar fields of the JSON object. The names are the same in the same order for every run: those that only some runs have come last,
+/// and are null in the others.
+Json to_row(const Setting& setting, const Run& run);
 /// Two lines of CSV, each with its end.
 struct CsvLines {
   std::string names, values;
 };
-/// The scalar fields of the JSON object. The names are the same in the same order for every run: those that only some runs have come last,
-/// and are empty in the others.
-CsvLines to_csv(const Setting& setting, const Run& run);
+/// Of a row; null is an empty cell.
+CsvLines to_csv(const Json& row);
 
 /// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
 /// the messages show: the fullest channel by name, and how many nodes have been informed. In a reduction all have data from the start;

@@ -125,7 +125,7 @@ int run(const RunArguments& arguments) {
   }
   progress.clear();
   if (csv && !run.interrupted) {
-    const CsvLines lines = to_csv(setting, run);
+    const CsvLines lines = to_csv(to_row(setting, run));
     csv->write(lines.names + lines.values);
     csv->commit();
   }

@@ -8,6 +8,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
@@ -24,8 +25,9 @@ namespace {
 struct SweepArguments {
   std::string collective;
   TypedOptions setting;
-  std::string algorithms = "all", csv;
-  std::optional<std::string> repeat, html, svg;
+  std::string algorithms = "all";
+  std::optional<std::string> csv, repeat, html, svg;
+  bool json = false;
 };
 
 /// One row: what is run, and the algorithm.
@@ -81,6 +83,8 @@ struct LeftOutRuns {
 };
 
 int sweep(const SweepArguments& arguments) {
+  const bool keeps_rows = arguments.json || !json_file_path().empty();
+  if (!arguments.csv && !keeps_rows) throw InputError("--csv is required: the table; or --json; see torus sweep --help");
   const Collective collective = parse_collective(arguments.collective, arguments.setting);
   const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   const unsigned repeat = arguments.repeat ? static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000)) : 1;
@@ -92,6 +96,7 @@ int sweep(const SweepArguments& arguments) {
   LeftOutRuns left_out;
   std::map<const Algorithm*, LeftOutRuns> left_out_of;
   std::string table;  // as CSV
+  Json rows = Json::array();
   std::size_t number = 0;
   for (const auto& [algorithm, spec] : combinations.all) {
     ++number;
@@ -107,12 +112,13 @@ int sweep(const SweepArguments& arguments) {
         left_out_of[algorithm].add(outcome.why);
       }
       if (outcome.left_out() || outcome.is(Outcome::Kind::interrupted)) return {};
-      const CsvLines lines = to_csv(*setting, outcome.run);
-      Json kept{{"values", lines.values}};
-      if (table.empty()) kept["names"] = lines.names;
-      return {std::move(kept), outcome.why};
+      return {to_row(*setting, outcome.run), outcome.why};
     });
-    table += (table.empty() ? row.at("names").cell() : "") + row.at("values").cell();
+    if (!row.is_null()) {
+      const CsvLines lines = to_csv(row);
+      table += (table.empty() ? lines.names : "") + lines.values;
+      if (keeps_rows) rows.push_back(row);
+    }
     if (interrupted()) {
       throw RunError(
           fmt::format("interrupted with {} of at most {} done{}", counted(study.rows(), "row"), combinations.all.size(), study.goes_on()));
@@ -125,18 +131,31 @@ int sweep(const SweepArguments& arguments) {
   }
   study.finish([&] { return table; });
   Table reasons{{"left out", "combinations", "because, the first time"}};
+  Json reasons_json = Json::array();
   for (const Algorithm* algorithm : algorithms) {
-    if (const auto out = left_out_of.find(algorithm); out != left_out_of.end())
-      reasons.push_back({std::string(algorithm->name), grouped(out->second.count), out->second.first_reason});
+    const auto out = left_out_of.find(algorithm);
+    if (out == left_out_of.end()) continue;
+    const auto& [count, because] = out->second;
+    reasons.push_back({std::string(algorithm->name), grouped(count), because});
+    reasons_json.push_back({{"algorithm", algorithm->name}, {"combinations", count}, {"because", because}});
   }
   const std::size_t failures = study.failures();
-  print(wrapped(fmt::format("{}: {}{}, {} failed; {} left out\n", arguments.csv, counted(study.rows(), "row"),
-                            study.from_before() > 0 ? fmt::format(", {} of them from before", grouped(study.from_before())) : "",
-                            grouped(failures), counted(left_out.count, "combination")) +
-                combinations.left_out + (reasons.size() > 1 ? "\n" + aligned(reasons) : "")));
+  const std::string file = arguments.csv.value_or(json_file_path());
+  answer(
+      arguments.json,
+      [&] {
+        return Json{{"rows", rows}, {"from_before", study.from_before()}, {"failed", failures}, {"left_out", reasons_json}};
+      },
+      [&] {
+        return fmt::format("{}: {}{}, {} failed; {} left out\n", file, counted(study.rows(), "row"),
+                           study.from_before() > 0 ? fmt::format(", {} of them from before", grouped(study.from_before())) : "",
+                           grouped(failures), counted(left_out.count, "combination")) +
+               combinations.left_out + (reasons.size() > 1 ? "\n" + aligned(reasons) : "");
+      });
   if (curves.any()) curves.write(curves_of(table));
   if (failures == 0) return 0;
-  throw RunError(fmt::format("{} of {} failed; the column failure of {} says how", failures, counted(study.rows(), "run"), arguments.csv));
+  throw RunError(fmt::format("{} of {} failed; the column failure{} says how", failures, counted(study.rows(), "run"),
+                             file.empty() ? "" : " of " + file));
 }
 
 }  // namespace
@@ -145,8 +164,8 @@ Command sweep_command() {
   const auto arguments = std::make_shared<SweepArguments>();
   Command command{"sweep", "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable"};
   add_collective(command, arguments->collective);
-  command.add_output("--csv", ".csv", &arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
-      .required = true;
+  command.add_output("--csv", ".csv", &arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that");
+  command.add("--json", "", &arguments->json, "print one JSON object, whose rows have the columns of the table");
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "names with commas between; default all");
   add_setting_options(command, arguments->setting);
   command.describe("--on", "shapes with commas between: 8x8,16x16m,4x4x4", "SHAPE,..");
