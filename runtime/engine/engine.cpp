@@ -24,6 +24,7 @@
 #include "runtime/engine/processes/accord.hpp"
 #include "runtime/engine/processes/slab.hpp"
 #include "runtime/engine/processes/together.hpp"
+#include "runtime/engine/rules/average.hpp"
 #include "runtime/engine/rules/injector.hpp"
 #include "runtime/engine/rules/verifier.hpp"
 #include "runtime/engine/step_runner.hpp"
@@ -111,6 +112,8 @@ class Engine::Impl {
         emulate(result);
       }
       if (injector_) result.fault = injector_->record();
+      if (placement_.reduces() && result.violations.empty() && !result.interrupted && !result.hang)
+        detail::divide_averages(members_, fabric_->payload(), *executor_);
       result.run_s = seconds_since(run_start);
       result.threads = executor_->threads();
       close(result);

@@ -44,6 +44,7 @@ Combiner combiner_for(Operator op) noexcept {
   // Sums and products wrap: of signed integers too, so that they are computed without a sign.
   using Wrapping = typename std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::make_unsigned<T>>::type;
   switch (op) {
+    case Operator::average:
     case Operator::sum: return combine<Wrapping, Arithmetic<Operator::sum>>;
     case Operator::prod: return combine<Wrapping, Arithmetic<Operator::prod>>;
     case Operator::min: return combine<T, Arithmetic<Operator::min>>;
@@ -92,10 +93,40 @@ Combiner ordered(Operator op) noexcept {
 
 template <class F>
 Combiner combiner_for_short(Operator op) noexcept {
-  if (op == Operator::sum) return combine<std::uint16_t, InF32<F, Operator::sum>>;
+  if (adds_up(op)) return combine<std::uint16_t, InF32<F, Operator::sum>>;
   if (op == Operator::prod) return combine<std::uint16_t, InF32<F, Operator::prod>>;
   return ordered<F, false>(op);
 }
+
+/// The divider of elements T by F, a function of an element and a number.
+template <class T, class F>
+void divide(std::byte* elements, Bytes bytes, NodeId by) noexcept {
+  for (std::byte* at = elements; at != elements + bytes; at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    value = F{}(value, by);
+    std::memcpy(at, &value, sizeof value);
+  }
+}
+
+/// In 64 bits: the divisor may be no number of the type.
+template <class T>
+struct Quotient {
+  using Wide = typename std::conditional_t<
+      std::is_floating_point_v<T>, std::type_identity<double>,
+      std::conditional_t<std::is_signed_v<T>, std::type_identity<std::int64_t>, std::type_identity<std::uint64_t>>>::type;
+  T operator()(T value, NodeId by) const noexcept { return static_cast<T>(static_cast<Wide>(value) / static_cast<Wide>(by)); }
+};
+
+template <class F>
+struct ShortQuotient {
+  std::uint16_t operator()(std::uint16_t value, NodeId by) const noexcept {
+    return from_float<F>(Quotient<float>{}(to_float<F>(value), by));
+  }
+};
+
+template <class T>
+constexpr Divider divider = divide<T, Quotient<T>>;
 
 /// Special values meet min and max alone.
 Combiner special_combiner(const Reduction& reduction) noexcept {
@@ -124,6 +155,25 @@ Combiner combiner_of(const Reduction& reduction) noexcept {
     case ElementType::f64: return combiner_for<double>(reduction.op);
     case ElementType::bf16: return combiner_for_short<BFloat16>(reduction.op);
     case ElementType::f16: return combiner_for_short<Binary16>(reduction.op);
+  }
+  return nullptr;
+}
+
+Divider divider_of(const Reduction& reduction) noexcept {
+  if (reduction.op != Operator::average) return nullptr;
+  switch (reduction.type) {
+    case ElementType::u8: return divider<std::uint8_t>;
+    case ElementType::u16: return divider<std::uint16_t>;
+    case ElementType::u32: return divider<std::uint32_t>;
+    case ElementType::u64: return divider<std::uint64_t>;
+    case ElementType::i8: return divider<std::int8_t>;
+    case ElementType::i16: return divider<std::int16_t>;
+    case ElementType::i32: return divider<std::int32_t>;
+    case ElementType::i64: return divider<std::int64_t>;
+    case ElementType::f32: return divider<float>;
+    case ElementType::f64: return divider<double>;
+    case ElementType::bf16: return divide<std::uint16_t, ShortQuotient<BFloat16>>;
+    case ElementType::f16: return divide<std::uint16_t, ShortQuotient<Binary16>>;
   }
   return nullptr;
 }

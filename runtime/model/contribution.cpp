@@ -84,7 +84,7 @@ void fill_whole(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t fir
 
 /// The greatest contribution such that the sum of all is a whole number below 2^digits.
 std::uint64_t most_of(const Reduction& reduction, NodeId nodes, unsigned digits) noexcept {
-  if (reduction.op != Operator::sum) return 255;
+  if (!adds_up(reduction.op)) return 255;
   return std::min<std::uint64_t>(255, (std::uint64_t{1} << digits) / std::max<NodeId>(nodes, 1));
 }
 

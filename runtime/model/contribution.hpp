@@ -22,6 +22,11 @@ void fill_contribution(std::span<std::byte> bytes, const Reduction& reduction, N
 using Combiner = void (*)(std::byte* into, const std::byte* from, Bytes bytes) noexcept;
 Combiner combiner_of(const Reduction& reduction) noexcept;
 
+/// Divides each element of a sum by a number of contributions: integers towards zero, floating-point numbers to the nearest. Null where
+/// results are what was combined.
+using Divider = void (*)(std::byte* elements, Bytes bytes, NodeId by) noexcept;
+Divider divider_of(const Reduction& reduction) noexcept;
+
 /// A partial's signature is the sum of its contributors' keys modulo 2^64. A wrong multiset of contributors passes for the right one with
 /// probability at most 2^(j-64), where 2^j is the largest power of two that divides all differences of multiplicities: 2^-64 if one is
 /// missing, or there twice.

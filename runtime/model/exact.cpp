@@ -38,7 +38,7 @@ class ExactSums final : public Exact {
   static constexpr double most = F::mantissa < 24 ? 0x1p62 : 0x1p126;
 
  public:
-  explicit ExactSums(std::size_t elements) : sums_(elements), sizes_(elements) {}
+  ExactSums(std::size_t elements, bool averages) : averages_{averages}, sums_(elements), sizes_(elements) {}
 
   void add(const std::byte* contribution) override {
     for (std::size_t i = 0; i < sums_.size(); ++i) {
@@ -53,6 +53,7 @@ class ExactSums final : public Exact {
   }
 
   std::optional<Wrong> first_wrong(const std::byte* held, std::size_t first, std::size_t count, double& error_ulp) const override {
+    if (averages_) return first_wrong_average(held, first, count, error_ulp);
     const double allowed = growth<F>(count_ - 1) * (1 + 0x1p-40);
     for (std::size_t i = 0; i < count; ++i) {
       const double got = to_double<F>(bits_at<F>(held, i));
@@ -71,6 +72,24 @@ class ExactSums final : public Exact {
   }
 
  private:
+  /// The division is one more rounding, in a short type of what f32 has rounded, and may leave a denormal. In units of the sums.
+  std::optional<Wrong> first_wrong_average(const std::byte* held, std::size_t first, std::size_t count, double& error_ulp) const {
+    const auto by = static_cast<long double>(count_);
+    const double allowed = growth<F>(count_) * (1 + 0x1p-40) + (F::mantissa < 23 ? 0x1p-24 : 0x1p-60);
+    const long double denormal = std::ldexp(1.0L, 1 - F::bias - F::mantissa - unit);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double got = to_double<F>(bits_at<F>(held, i));
+      const auto exact = static_cast<long double>(sums_[first + i]), sizes = static_cast<long double>(sizes_[first + i]);
+      const long double error = std::abs(std::ldexp(static_cast<long double>(got), -unit) * by - exact);
+      if (!(error <= allowed * sizes + denormal * by)) return Wrong{first + i, got, static_cast<double>(std::ldexp(exact / by, unit))};
+      const long double size = std::abs(exact) / by;
+      const long double place = size == 0 ? 0 : std::ldexp(1.0L, std::ilogb(size) - F::mantissa);
+      error_ulp = std::max(error_ulp, static_cast<double>(error / by / std::max({1 / by, place, denormal})));
+    }
+    return std::nullopt;
+  }
+
+  const bool averages_;
   std::vector<Fixed> sums_, sizes_;  // sizes_: of the contributions without their signs
   std::uint64_t count_ = 0;
 };
@@ -106,7 +125,7 @@ class ExactProducts final : public Exact {
 
 template <class F>
 std::unique_ptr<Exact> exact_results_in(Operator op, std::size_t elements) {
-  if (op == Operator::sum) return std::make_unique<ExactSums<F>>(elements);
+  if (adds_up(op)) return std::make_unique<ExactSums<F>>(elements, op == Operator::average);
   return std::make_unique<ExactProducts<F>>(elements);
 }
 

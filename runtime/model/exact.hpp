@@ -9,8 +9,8 @@
 
 namespace torus::detail {
 
-/// The exact results of some elements of a vector, where rounds(reduction): sums in whole multiples of the last place of the smallest
-/// contribution, products in long double.
+/// The exact results of some elements of a vector, where rounds(reduction): sums, also those of averages, in whole multiples of the last
+/// place of the smallest contribution, products in long double.
 class Exact {
  public:
   /// An element that no order of combining leads to.
@@ -29,8 +29,8 @@ class Exact {
   virtual void add(const std::byte* contribution) = 0;
   /// Compares a node's result of `count` elements from `first` on. Any order of n contributions x leads to an error of at most
   /// ((1 + u)^(n-1) - 1) sum |x|, where u is half a unit in the last place of 1 [Higham: Accuracy and Stability of Numerical Algorithms,
-  /// 4.2]; of a product, in place of the sum, its size. error_ulp becomes the largest error so far, in units of the last place of the exact
-  /// result, or of the smallest contribution to a sum where that is larger.
+  /// 4.2]; of a product, in place of the sum, its size; of an average, with n for n - 1, divided by n. error_ulp becomes the largest error
+  /// so far, in units of the last place of the exact result, or of the smallest contribution to a sum where that is larger.
   virtual std::optional<Wrong> first_wrong(const std::byte* held, std::size_t first, std::size_t count, double& error_ulp) const = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace torus {
 namespace {
 
-constexpr std::array<std::pair<Operator, std::string_view>, 7> operators{{
+constexpr std::array<std::pair<Operator, std::string_view>, 8> operators{{
     {Operator::sum, "sum"},
     {Operator::min, "min"},
     {Operator::max, "max"},
@@ -18,6 +18,7 @@ constexpr std::array<std::pair<Operator, std::string_view>, 7> operators{{
     {Operator::prod, "prod"},
     {Operator::bitwise_and, "and"},
     {Operator::bitwise_or, "or"},
+    {Operator::average, "avg"},
 }};
 constexpr std::array<std::pair<Values, std::string_view>, 3> all_values{{
     {Values::small, "small"},
@@ -115,7 +116,7 @@ void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes) {
                      " bytes; " + std::to_string(above >> 63U == 0 ? above : below) + " would do");
   }
   if (const NodeId most = most_exact(reduction.type);
-      reduction.op == Operator::sum && reduction.values == Values::small && is_float(reduction.type) && nodes > most) {
+      adds_up(reduction.op) && reduction.values == Values::small && is_float(reduction.type) && nodes > most) {
     throw InputError("type " + type + ": the sum of " + std::to_string(nodes) + " contributions is exact in any order for at most " +
                      std::to_string(most) + " nodes; " + (reduction.type == ElementType::f32 ? "f64" : "f32, or values real,") +
                      " would do");

@@ -176,7 +176,7 @@ class HeaderParser {
       lines_.refuse(std::string("the header's ") + error.what());
     }
     const Operator op = reduction.op;
-    if (header.overlap && (op == Operator::sum || op == Operator::prod || op == Operator::exclusive_or)) {
+    if (header.overlap && (adds_up(op) || op == Operator::prod || op == Operator::exclusive_or)) {
       lines_.refuse("the header's 'overlap' is true, and op " + std::string(name(op)) +
                     " counts a contributor twice; it may be with min, max, and, or");
     }

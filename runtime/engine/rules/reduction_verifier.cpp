@@ -131,17 +131,25 @@ class ReductionVerifier {
   /// What results are compared with: the bytes that any order of combining leads to.
   class InAnyOrder {
    public:
-    InAnyOrder(const ReductionVerifier& verifier, Bytes) : combine_{combiner_of(verifier.placement_.contributions().reduction)} {}
+    InAnyOrder(const ReductionVerifier& verifier, Bytes bytes)
+        : bytes_{bytes},
+          combine_{combiner_of(verifier.placement_.contributions().reduction)},
+          divide_{divider_of(verifier.placement_.contributions().reduction)} {}
 
     void add(std::span<const std::byte> contribution) {
-      if (std::exchange(empty_, false))
+      divided_ = false;
+      if (count_++ == 0)
         std::memcpy(expected_, contribution.data(), contribution.size());
       else
         combine_(expected_, contribution.data(), contribution.size());
     }
     /// held: bytes of a segment, from `offset` in it on; those of the piece from `first` on should be there.
-    std::optional<WrongDelivery> differs(std::span<const std::byte> held, Bytes offset, std::size_t first, double&) const {
-      const std::byte* const wanted = expected_ + first;
+    std::optional<WrongDelivery> differs(std::span<const std::byte> held, Bytes offset, std::size_t first, double&) {
+      if (divide_ != nullptr && !std::exchange(divided_, true)) {
+        std::memcpy(averages_, expected_, bytes_);
+        divide_(averages_, bytes_, count_);
+      }
+      const std::byte* const wanted = (divide_ != nullptr ? averages_ : expected_) + first;
       if (std::memcmp(held.data(), wanted, held.size()) == 0) return std::nullopt;
       std::size_t i = 0;
       while (held[i] == wanted[i]) ++i;
@@ -153,8 +161,12 @@ class ReductionVerifier {
 
    private:
     alignas(64) std::byte expected_[most_piece];
-    Combiner combine_;
-    bool empty_ = true;
+    alignas(64) std::byte averages_[most_piece];
+    const Bytes bytes_;
+    const Combiner combine_;
+    const Divider divide_;
+    NodeId count_ = 0;
+    bool divided_ = true;  // nothing is there yet
   };
 
   /// The same where the order matters: the exact results.

@@ -8,8 +8,9 @@
 
 namespace torus {
 
-/// bitwise_and, bitwise_or, exclusive_or: bit by bit, of integers.
-enum class Operator : std::uint8_t { sum, min, max, exclusive_or, prod, bitwise_and, bitwise_or };
+/// bitwise_and, bitwise_or, exclusive_or: bit by bit, of integers. average: what moves are sums; each node divides its results once, when
+/// the run has ended.
+enum class Operator : std::uint8_t { sum, min, max, exclusive_or, prod, bitwise_and, bitwise_or, average };
 /// f16: IEEE 754 binary16. bf16: the upper half of an f32.
 enum class ElementType : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, bf16, f16 };
 
@@ -36,12 +37,14 @@ constexpr bool is_float(ElementType type) noexcept {
 constexpr bool is_bitwise(Operator op) noexcept {
   return op == Operator::exclusive_or || op == Operator::bitwise_and || op == Operator::bitwise_or;
 }
+/// Whether contributions are added up.
+constexpr bool adds_up(Operator op) noexcept { return op == Operator::sum || op == Operator::average; }
 /// Whether the result depends on the order in which contributions are combined.
 constexpr bool rounds(const Reduction& reduction) noexcept {
-  return reduction.values == Values::real && (reduction.op == Operator::sum || reduction.op == Operator::prod);
+  return reduction.values == Values::real && (adds_up(reduction.op) || reduction.op == Operator::prod);
 }
 
-std::string_view name(Operator op) noexcept;       ///< "sum", "min", "max", "xor", "prod", "and", "or"
+std::string_view name(Operator op) noexcept;       ///< "sum", "min", "max", "xor", "prod", "and", "or", "avg"
 std::string_view name(ElementType type) noexcept;  ///< "u8", .., "f16"
 std::string_view name(Values values) noexcept;     ///< "small", "real", "special"
 /// Throw InputError on other words.

@@ -63,7 +63,7 @@ constexpr ElementType all_types[] = {ElementType::u8,  ElementType::u16, Element
 TEST_CASE("every operator and type comes out right, in whole elements and none", "[unit]") {
   for (const ElementType type : all_types) {
     for (const Operator op : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or, Operator::prod, Operator::bitwise_and,
-                              Operator::bitwise_or}) {
+                              Operator::bitwise_or, Operator::average}) {
       if (is_bitwise(op) && is_float(type)) continue;
       for (const Bytes elements : {0U, 1U, 3U, 1000U}) {
         CAPTURE(std::string(name(type)), std::string(name(op)), elements);
@@ -216,8 +216,8 @@ TEST_CASE("partials and registers are refused where there are none", "[unit]") {
 }
 
 TEST_CASE("what a refused reduction says would do leads to one that is not refused", "[unit]") {
-  constexpr std::array operators{Operator::sum,  Operator::min,         Operator::max,       Operator::exclusive_or,
-                                 Operator::prod, Operator::bitwise_and, Operator::bitwise_or};
+  constexpr std::array operators{Operator::sum,  Operator::min,         Operator::max,        Operator::exclusive_or,
+                                 Operator::prod, Operator::bitwise_and, Operator::bitwise_or, Operator::average};
   constexpr std::array types{ElementType::u8,  ElementType::u16, ElementType::u32, ElementType::u64, ElementType::i8,   ElementType::i16,
                              ElementType::i32, ElementType::i64, ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::f16};
   for (const Operator op : operators) {

@@ -55,7 +55,7 @@ std::string text_of(const Reduction& reduction) {
 /// All that check_reduction() allows.
 std::vector<Reduction> all_reductions(NodeId nodes) {
   std::vector<Reduction> all;
-  for (int op = 0; op < 7; ++op) {
+  for (int op = 0; op < 8; ++op) {
     for (int type = 0; type < 12; ++type) {
       for (int values = 0; values < 3; ++values) {
         const Reduction reduction{static_cast<Operator>(op), static_cast<ElementType>(type), static_cast<Values>(values)};
@@ -68,6 +68,40 @@ std::vector<Reduction> all_reductions(NodeId nodes) {
     }
   }
   return all;
+}
+
+double float_at(ElementType type, const std::byte* at) {
+  const auto read = [at](auto value) {
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  };
+  if (type == ElementType::f32) return read(0.0F);
+  if (type == ElementType::f64) return read(0.0);
+  const auto bits = read(std::uint16_t{});
+  return type == ElementType::bf16 ? detail::to_float<detail::BFloat16>(bits) : detail::to_float<detail::Binary16>(bits);
+}
+
+/// An integer, with the sign of its type, or a float that is a whole number.
+std::int64_t whole_number(ElementType type, const std::byte* at) {
+  if (is_float(type)) return static_cast<std::int64_t>(float_at(type, at));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, size_of(type));
+  const auto unused = static_cast<unsigned>(64 - 8 * size_of(type));
+  const bool is_signed = type >= ElementType::i8 && type <= ElementType::i64;
+  return is_signed ? static_cast<std::int64_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
+}
+
+/// Whether an element is a sum, known modulo 2^64, divided by a count: of integers what their type leaves of the sum, towards zero; of
+/// floats the nearest number.
+bool is_average(ElementType type, const std::byte* at, std::uint64_t sum, NodeId count) {
+  if (is_float(type)) {
+    const double exact = static_cast<double>(sum) / count;  // floats are not negative here
+    const double digits = type == ElementType::f64 ? 53 : type == ElementType::f32 ? 24 : type == ElementType::f16 ? 11 : 8;
+    return std::abs(float_at(type, at) - exact) <= std::ldexp(exact, -static_cast<int>(digits)) * (1 + 1e-9);
+  }
+  const std::int64_t wrapped = whole_number(type, reinterpret_cast<const std::byte*>(&sum));
+  const std::int64_t quotient = type == ElementType::u64 ? static_cast<std::int64_t>(sum / count) : wrapped / std::int64_t{count};
+  return whole_number(type, at) == quotient;
 }
 
 const Machine& line() {
@@ -199,7 +233,7 @@ TEST_CASE("special contributions have NaN, infinities, both zeros and denormals;
 
 TEST_CASE("sums and products of real values are verified, with the error that they have", "[unit]") {
   for (const ElementType type : float_types) {
-    for (const Operator op : {Operator::sum, Operator::prod}) {
+    for (const Operator op : {Operator::sum, Operator::prod, Operator::average}) {
       const Contributions what{.reduction = {op, type, Values::real}, .bytes = 4000 * size_of(type)};
       std::optional<double> error;
       for (const support::Workers& workers : support::every_executor()) {
@@ -218,8 +252,66 @@ TEST_CASE("sums and products of real values are verified, with the error that th
   }
 }
 
+TEST_CASE("an average is the sum of the contributions divided by their number, at every node, of a scan too", "[unit]") {
+  const auto along = [](Node& self) -> Program {  // each node's sum of those up to itself goes on
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.neighbour({0, +1})) self.send(combine, {{0, +1}}, {{0}});
+  };
+  std::vector<ElementType> types(std::begin(integer_types), std::end(integer_types));
+  types.insert(types.end(), std::begin(float_types), std::end(float_types));
+  for (const ElementType type : types) {
+    const Bytes size = size_of(type);
+    for (const bool scan : {false, true}) {
+      CAPTURE(std::string(name(type)), scan);
+      const Contributions what{.reduction = {Operator::average, type},
+                               .wanted = scan ? Contributions::Wanted::of_prefix : Contributions::Wanted::everywhere,
+                               .bytes = 96 * size};
+      Engine engine(line(), Placement::contributed(line().topology, what), {.executor = ExecutorKind::serial, .seed = support::seed()});
+      CHECK(failure(scan ? engine.run(along) : engine.run(there_and_back)).empty());
+      std::vector<std::uint64_t> sums(96);  // modulo 2^64
+      for (NodeId node = 0; node < 5; ++node) {
+        const Vector own = contribution(what.reduction, 5, node);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<std::uint64_t>(whole_number(type, own.data() + i * size));
+        const NodeId count = node + 1;
+        if (!scan && count < 5) continue;
+        for (NodeId at = scan ? node : 0; at <= node; ++at) {
+          const std::span<const std::byte> held = engine.bytes(at, 0);
+          REQUIRE(held.size() == 96 * size);
+          for (std::size_t i = 0; i < sums.size(); ++i) REQUIRE(is_average(type, held.data() + i * size, sums[i], count));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an average is one of the living nodes, on any number of processes", "[unit]") {
+  Faults faults;
+  faults.dead_nodes = {4};
+  const Machine machine(Topology::parse("5m").with_faults(faults), 0, Switching::packet);
+  const Placement placement = Placement::contributed(machine.topology, {.reduction = {Operator::average, ElementType::i32}, .bytes = 400});
+  const auto program = [](Node& self) -> Program {  // there_and_back(), of the first four
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() < 3) {
+      self.forward(combine, {{0, +1}}, {{0}});
+      co_await self.arrival();
+    }
+    if (self.rank() > 0) self.send({{0, -1}}, {{0}});
+  };
+  const RunResult result = support::emulate(machine, placement, program).result;
+  CHECK(failure_of(machine, result).value_or("").empty());
+  CHECK(result.verified);
+  for (const unsigned count : {2U, 4U}) {
+    std::vector<std::string> found(count);
+    detail::run_as_processes(count, [&](Processes& processes) {
+      const RunOptions options{.executor = ExecutorKind::serial, .processes = &processes};
+      found[processes.self()] = failure_of(machine, Engine(machine, placement, options).run(program)).value_or("");
+    });
+    CHECK(found == std::vector<std::string>(count));
+  }
+}
+
 TEST_CASE("a result that no rounding leads to is named, also one that is not a number", "[unit]") {
-  for (const Operator op : {Operator::sum, Operator::prod}) {
+  for (const Operator op : {Operator::sum, Operator::prod, Operator::average}) {
     for (const auto& [value, offset] : std::vector<std::pair<float, Bytes>>{{3e4F, 8}, {NAN, 12}, {INFINITY, 0}, {0.0F, 4}}) {
       const auto program = [value = value, offset = offset](Node& self) -> Program {
         if (self.rank() > 0) co_await self.arrival();
@@ -243,7 +335,7 @@ TEST_CASE("an all-reduce whose nodes combine in different orders is caught under
     const auto placed = [&](Operator op, Values values) {
       return Placement::contributed(clique().topology, {.reduction = {op, type, values}, .bytes = 64 * size_of(type), .segments = 4});
     };
-    for (const Operator op : {Operator::sum, Operator::prod}) {
+    for (const Operator op : {Operator::sum, Operator::prod, Operator::average}) {
       CAPTURE(std::string(name(type)), std::string(name(op)));
       const auto program = [](Node& self) -> Program {  // each adds up from its own on, in the order of the others' ranks
         for (NodeId other = 0; other < 4; ++other) {

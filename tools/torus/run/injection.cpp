@@ -160,7 +160,10 @@ class Follower {
       last = step;
       differ = std::move(now);
     }
-    if (rounds(placement_.contributions().reduction) && last + 1 == std::max(right.steps(), wrong.steps()) && still_held(differ)) {
+    const bool held_at_last = last + 1 == std::max(right.steps(), wrong.steps()) && still_held(differ);
+    if (placement_.reduces() && placement_.contributions().reduction.op == Operator::average && held_at_last)
+      return {"within rounding", "the division by the number of contributions takes the difference"};
+    if (rounds(placement_.contributions().reduction) && held_at_last) {
       return {"within rounding",
               "the results differ from those without the fault, by no more than another order of combining could make them differ"};
     }
@@ -218,9 +221,9 @@ class Follower {
       return Harmless{"outdone by another value",
                       fmt::format("the {} at {} is the same with the changed value", name(reduction.op), where)};
     }
-    if ((reduction.op == Operator::sum || reduction.op == Operator::prod) && is_float(reduction.type)) {
-      return Harmless{"rounded away", fmt::format("the {} at {} rounds the difference away ({})",
-                                                  reduction.op == Operator::sum ? "sum" : "product", where, name(reduction.type))};
+    if ((adds_up(reduction.op) || reduction.op == Operator::prod) && is_float(reduction.type)) {
+      return Harmless{"rounded away", fmt::format("the {} at {} rounds the difference away ({})", adds_up(reduction.op) ? "sum" : "product",
+                                                  where, name(reduction.type))};
     }
     if (reduction.op == Operator::bitwise_and || reduction.op == Operator::bitwise_or) {
       return Harmless{"outdone by another value",

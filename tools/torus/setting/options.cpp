@@ -134,7 +134,7 @@ const std::vector<SettingOption>& setting_options() {
       {request, "sources", "--source,--sources,--root", "NODES",
        "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1",
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},
-      {request, "op", "--op", "sum|min|max|xor|prod|and|or", "of reductions; default sum",
+      {request, "op", "--op", "sum|min|max|xor|prod|and|or|avg", "of reductions; default sum",
        [](RunSpec& spec, Text text) {
          check_owned(spec.collective, "op", text, combines);
          spec.reduction.op = parse_operator(text);

@@ -78,12 +78,12 @@ Machine draw_machine(Random& random, Topology topology, const NativeMachine& nat
 }
 
 Reduction draw_reduction(Random& random, NodeId nodes) {
-  static constexpr std::array operators{Operator::sum,          Operator::min,         Operator::max,       Operator::prod,
-                                        Operator::exclusive_or, Operator::bitwise_and, Operator::bitwise_or};
+  static constexpr std::array operators{Operator::sum,     Operator::min,          Operator::max,         Operator::prod,
+                                        Operator::average, Operator::exclusive_or, Operator::bitwise_and, Operator::bitwise_or};
   static constexpr std::array of_extremes{torus::Values::small, torus::Values::real, torus::Values::special};
   Reduction reduction;
   reduction.type = static_cast<ElementType>(random.below(12));
-  reduction.op = operators[random.below(is_float(reduction.type) ? 4 : operators.size())];
+  reduction.op = operators[random.below(is_float(reduction.type) ? 5 : operators.size())];
   if (!is_float(reduction.type)) return reduction;
   const bool extreme = reduction.op == Operator::min || reduction.op == Operator::max;
   reduction.values = of_extremes[random.below(extreme ? 3 : 2)];

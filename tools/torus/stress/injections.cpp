@@ -69,7 +69,8 @@ long double half_unit(ElementType type) {
 bool all_rounded(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
   const Contributions& what = placement.contributions();
   const Bytes size = size_of(what.reduction.type);
-  const bool adds = what.reduction.op == Operator::sum, of_prefix = what.wanted == Contributions::Wanted::of_prefix;
+  const bool adds = adds_up(what.reduction.op), averages = what.reduction.op == Operator::average,
+             of_prefix = what.wanted == Contributions::Wanted::of_prefix;
   for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
     std::vector<std::byte> own(placement.bytes(segment));
     std::vector<long double> exact(own.size() / size, adds ? 0 : 1), sizes(exact.size(), 0);
@@ -81,8 +82,10 @@ bool all_rounded(const GroupNodes& nodes, const Placement& placement, const Engi
       if (bytes.size() != own.size()) return false;
       const long double allowed = std::expm1(static_cast<long double>(count) * std::log1p(half_unit(what.reduction.type)));
       for (std::size_t i = 0; i < exact.size(); ++i) {
-        const long double error = std::abs(number_at(what.reduction.type, bytes.data() + i * size) - exact[i]);
-        if (!(error <= allowed * (adds ? sizes[i] : std::abs(exact[i])))) return false;
+        const long double by = averages ? static_cast<long double>(count) : 1;  // of an average, all times the count
+        const long double error = std::abs(by * number_at(what.reduction.type, bytes.data() + i * size) - exact[i]);
+        const long double of_f32 = averages && size == 2 ? 0x1p-24L : 0, denormal = averages && size == 2 ? 0x1p-24L * by : 0;
+        if (!(error <= (allowed + of_f32) * (adds ? sizes[i] : std::abs(exact[i])) + denormal)) return false;
       }
       if (first.empty()) first = bytes;
       return of_prefix || std::equal(first.begin(), first.end(), bytes.begin());
@@ -109,11 +112,15 @@ bool all_rounded(const GroupNodes& nodes, const Placement& placement, const Engi
 bool all_combined(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
   const Contributions& what = placement.contributions();
   const detail::Combiner combine = detail::combiner_of(what.reduction);
+  const detail::Divider divide = detail::divider_of(what.reduction);
   for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
     std::vector<std::byte> sum(placement.bytes(segment)), own(sum.size());
+    NodeId count = 0;
     const auto wrong_at = [&](NodeId node) {
       const std::span<const std::byte> bytes = engine.bytes(nodes.rank(node), segment);
-      return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), sum.begin(), sum.end());
+      std::vector<std::byte> result = sum;
+      if (divide != nullptr) divide(result.data(), result.size(), count);
+      return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), result.begin(), result.end());
     };
     const bool of_prefix = what.wanted == Contributions::Wanted::of_prefix;
     bool first = true;
@@ -122,6 +129,7 @@ bool all_combined(const GroupNodes& nodes, const Placement& placement, const Eng
       std::vector<std::byte>& to = first ? sum : own;
       detail::fill_contribution(to, what.reduction, placement.nodes(), nodes.seed, node, placement.first_element(segment));
       if (!std::exchange(first, false)) combine(sum.data(), own.data(), sum.size());
+      ++count;
       if (of_prefix && wrong_at(node)) return false;
     }
     for (NodeId node = 0; !of_prefix && node < placement.nodes(); ++node) {
