@@ -114,7 +114,7 @@ class Checker {
     return !conflict;
   }
 
-  std::vector<signed char> values_;
+  std::vector<int> values_;                        // by variable: 1, -1, or 0 where it is open
   std::vector<std::vector<std::size_t>> watches_;  // by literal
   std::vector<Clause> clauses_;                    // the first two literals are watched; empty: removed
   std::map<Clause, std::vector<std::size_t>> index_of_;

@@ -121,8 +121,8 @@ std::uint64_t RoundSearch::tie(NodeId node, std::uint32_t of) const noexcept {
 /// Of a channel's blocks: the fewest copies of one, or where it can bring all, how many there are. Less is better; infinite where there are
 /// none.
 double RoundSearch::score(std::size_t inlet) const {
-  const std::uint64_t* const has = held_.data() + inlets_[inlet].from * words_;
-  const std::uint64_t* const known = held_.data() + inlets_[inlet].to * words_;
+  const std::uint64_t* const has = held_.data() + std::size_t{inlets_[inlet].from} * words_;
+  const std::uint64_t* const known = held_.data() + std::size_t{inlets_[inlet].to} * words_;
   int useful = 0;
   for (std::uint32_t w = 0; w < words_; ++w) useful += std::popcount(has[w] & ~known[w]);
   if (useful == 0) return std::numeric_limits<double>::infinity();
@@ -280,8 +280,10 @@ RoundSearch::Rounds one_block_rounds(const Machine& machine, NodeId root) {
       for (const RoundSearch::Delivery& each : *step) {
         std::vector<double>& children = of_children[each.to];
         std::sort(children.begin(), children.end(), std::greater<>());
-        for (std::size_t i = 0; i < children.size(); ++i)
-          took[each.to] = std::max(took[each.to], static_cast<double>(i / ports + 1) + children[i]);
+        for (std::size_t i = 0; i < children.size(); ++i) {
+          const std::size_t turn = i / ports + 1;
+          took[each.to] = std::max(took[each.to], static_cast<double>(turn) + children[i]);
+        }
         of_children[each.from].push_back(took[each.to]);
       }
     }

@@ -41,6 +41,10 @@ std::vector<std::string> more_lines(const Folder& folder) {
           "expect alltoall --machine tpu7x --slice 2x2x4 --bytes 64MiB --measured 43GB/s",
           "expect allgather --machine tpu-v4 --on 4x4x4 --bytes 1MiB",
           "list --machines trn2",
+          "optimum 3x3 --ports 1 --switching packet --seconds 20",  // refused where there is no solver
+          "run alltoall --on 4x4 --map snake --bytes 64",
+          "compare broadcast --on 3x3 --map axis:1,0 --bytes 64",
+          "bounds alltoall --on 4x4 --map snake",
           "verify " + folder.file("t.jsonl") + " --no-barrier",
           "verify " + folder.file("g.jsonl")};
 }

@@ -71,27 +71,28 @@ TEST_CASE("wrong files for curves are refused, and no page is left", "[conforman
   refused("compare broadcast --on 4x4 --html " + folder.file("none/page.html"), "none/page.html");
 }
 
-TEST_CASE("the figures of the front page are what their commands make", "[conformance]") {
+TEST_CASE("the first figures of the gallery, one of them on the front page, are what their commands make", "[conformance]") {
   const Folder folder;
   const std::filesystem::path source = TORUS_SOURCE_DIR;
-  const std::string page = text_of_file((source / "README.md").string());
-  const std::string run = "torus run broadcast --on 8x8 --bytes 1KiB --trace trace.jsonl\n",
-                    view = "torus view trace.jsonl --svg tools/figures/broadcast_8x8.svg\n",
+  const std::string page = text_of_file((source / "tools/gallery.md").string());
+  CHECK(count(text_of_file((source / "README.md").string()), "](tools/figures/broadcast_8x8.svg)") == 1);
+  const std::string run = "torus run broadcast --on 8x8 --bytes 1KiB --trace run.jsonl\n",
+                    view = "torus view run.jsonl --svg tools/figures/broadcast_8x8.svg\n",
                     compare =
                         "torus compare broadcast --on 25x25 --switching wormhole --ports 4 --bytes 1KiB:16MiB "
                         "--algorithms flood,edst-broadcast,wang-tseng,swath,edf --svg tools/figures/broadcast_25x25.svg\n";
   for (const std::string& line : {run, view, compare}) CHECK(count(page, line) == 1);
   const auto here = [&](std::string line) {
     line = line.substr(6, line.size() - 7);
-    for (const std::string name : {"trace.jsonl", "tools/figures/broadcast"}) {
+    for (const std::string name : {"run.jsonl", "tools/figures/broadcast"}) {
       if (const auto at = line.find(name); at != std::string::npos)
-        line.replace(at, name.size(), folder.file(name == "trace.jsonl" ? name : "broadcast"));
+        line.replace(at, name.size(), folder.file(name == "run.jsonl" ? name : "broadcast"));
     }
     good(line);
   };
   for (const std::string& line : {run, view, compare}) here(line);
   for (const std::string name : {"broadcast_8x8.svg", "broadcast_25x25.svg"}) {
     CHECK(text_of_file(folder.file(name)) == text_of_file((source / "tools/figures" / name).string()));
-    CHECK(count(page, "](tools/figures/" + name + ")") == 1);
+    CHECK(count(page, "](figures/" + name + ")") == 1);
   }
 }

@@ -101,7 +101,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run multinode-broadcast --sources block:17x1",
       "run multinode-broadcast --sources density:2",
       "run multinode-broadcast --sources somewhere",
-      "run total-exchange --sources 3",
+      "run scan --sources 3",
       "run broadcast --seed -1",
       "run broadcast --seed x",
       "run broadcast --seed 18446744073709551616",

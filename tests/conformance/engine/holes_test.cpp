@@ -28,8 +28,7 @@ TEST_CASE("all other algorithms refuse a machine with holes in one line, and tak
   }
 }
 
-TEST_CASE("on all ports every collective has an algorithm for dead links and nodes, on one port those that the page names",
-          "[conformance]") {
+TEST_CASE("every collective has an algorithm for dead links and nodes, whatever the ports", "[conformance]") {
   const Topology holes = Topology("4x4").with_faults({.dead_nodes = {5}, .dead_links = {{0, 0, 1}}});
   const auto lived_with = [&](int ports) {
     std::set<Collective> lived;
@@ -42,7 +41,5 @@ TEST_CASE("on all ports every collective has an algorithm for dead links and nod
     }
     return lived;
   };
-  CHECK(lived_with(all_ports).size() == collectives().size());
-  CHECK(lived_with(1) ==
-        std::set{Collective::broadcast, Collective::total_exchange, Collective::scan, Collective::scatter, Collective::gather});
+  for (const int ports : {1, 2, 3, all_ports}) CHECK(lived_with(ports).size() == collectives().size());
 }

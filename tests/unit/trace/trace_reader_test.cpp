@@ -409,7 +409,7 @@ TEST_CASE("keys of a header that are not known or say nothing of the collective 
   CHECK(complaint_about_header("total-exchange", R"("segments":1)").empty());
   CHECK(header_read("reduce", R"("sources":[0],"op":"min","type":"bf16","values":"special")").reduction ==
         Reduction{Operator::min, ElementType::bf16, Values::special});
-  CHECK(complaint_about_header("allreduce", R"("values":"odd")").find("values 'odd': it must be small, real or special") !=
+  CHECK(complaint_about_header("allreduce", R"("values":"odd")").find("values 'odd': it must be small, real, special") !=
         std::string::npos);
 }
 

@@ -266,7 +266,8 @@ std::string entry(const Option& option) {
   for (const std::string& name : option.names()) names.push_back("\\fB" + plain(name) + "\\fR");
   if (option.is_argument()) names.push_back("\\fI" + plain(option.spelled) + "\\fR");
   std::string head = fmt::format("{}", fmt::join(names, ", "));
-  if (!option.is_argument() && !option.type.empty()) head += " \\fI" + plain(option.type) + "\\fR";
+  // Long lists of words may go on in the next line.
+  if (!option.is_argument() && !option.type.empty()) head += " \\fI" + escaped(plain(option.type), {{'|', "|\\:"}}) + "\\fR";
   return fmt::format(".TP\n{}\n{}\n", head, plain(option.help) + (option.required ? " (required)" : ""));
 }
 
@@ -274,7 +275,7 @@ std::string manual_page(const Commands& commands) {
   const std::string name = plain(program_word());
   const Command& torus = commands.front();
   std::string text = fmt::format(
-      ".TH {} 1 \"\" \"TorusEmu {}\" \"User Commands\"\n.SH NAME\n{} \\- "
+      ".TH {} 1 \"\" \"TorusEmu {}\" \"User Commands\"\n.ad l\n.SH NAME\n{} \\- "
       "{}\n.SH SYNOPSIS\n\\fB{}\\fR \\fISUBCOMMAND\\fR "
       "[\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\nRuns collective communication algorithms on an "

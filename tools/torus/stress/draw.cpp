@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <torus/error.hpp>
+#include <torus/run.hpp>
 
 #include "tools/torus/setting/map.hpp"
 #include "tools/torus/setting/nodes.hpp"
@@ -272,6 +273,8 @@ Setting with_map(Random& random, Setting setting) {
   if (!groups || (groups->dilated() && (whole.switching == Switching::packet || whole.contention == Contention::forbid))) return setting;
   auto mapped = settle(*setting.algorithm, groups->machine(whole), setting.request, setting);
   if (!mapped) return setting;
+  // Ways between ranks that lie apart may meet on a channel more often than the queue at its end holds.
+  if (groups->dilated() && violation_in_groups(whole, *groups, mapped->request, mapped->plan, mapped->plan_limit_s)) return setting;
   mapped->sources_text = setting.sources_text;
   mapped->map = map;
   mapped->groups = std::move(groups);
