@@ -10,7 +10,8 @@
 /// list of the least model time is taken. An exchange of blocks of one size has the same lists whatever that is. A block of no bytes, of a
 /// request with sizes, is not sent.
 ///
-/// Machine  packet, any ports; any shape, twisted or with holes, up to 512 nodes, scatter and gather up to 1024.
+/// Machine  packet, any ports; any shape, twisted or with holes, up to 512 nodes, scatter and gather up to 1024. Equal blocks on a whole
+///          machine: up to 256 nodes, on rings alone, where others are near the bound and planned at once, up to 64.
 /// Steps    as many as the list has; bytes and steps are known after planning.   Header  none.
 /// Memory   16 bytes a hop of a block, shared by all nodes.
 /// Source   this project; the ways: ways.hpp.
@@ -39,6 +40,8 @@ namespace torus::total_exchange::by_load {
 namespace {
 
 constexpr NodeId most_nodes = 512, most_nodes_around_root = 1024;
+// Of equal blocks on a whole machine, and there on rings alone, where other exchanges are near the bound and planned at once.
+constexpr NodeId most_nodes_alike = 256, most_nodes_on_rings = 64;
 constexpr ByteSum no_budget = std::numeric_limits<ByteSum>::infinity();
 
 /// How a list is made.
@@ -280,9 +283,14 @@ std::shared_ptr<const EqualBlocks> equal_blocks(const Machine& machine) {
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const bool exchange = request.collective == Collective::total_exchange;
-  const NodeId most = exchange ? most_nodes : most_nodes_around_root;
+  const bool alike = !request.sizes && topology.whole() && !topology.twisted();
+  const NodeId most = !exchange            ? most_nodes_around_root
+                      : !alike             ? most_nodes
+                      : is_torus(topology) ? most_nodes_on_rings
+                                           : most_nodes_alike;
   if (topology.nodes() <= most) return std::nullopt;
-  return Refusal{Refusal::About::shape, topology.text(), "by-load plays all blocks through, of at most " + std::to_string(most) + " nodes",
+  return Refusal{Refusal::About::shape, topology.text(),
+                 "by-load plays all blocks through, here of at most " + std::to_string(most) + " nodes",
                  smaller(topology, [most](const Topology& t) { return t.nodes() <= most; }).text()};
 }
 
@@ -330,7 +338,7 @@ constexpr std::string_view then =
     "bytes than a budget allows.";
 
 constexpr Algorithm exchange = by_load(
-                        Collective::total_exchange, "any, up to 512 nodes",
+                        Collective::total_exchange, "any, up to 512 nodes; of equal blocks, whole, up to 256, on rings alone 64",
                         {.first =
                              "Before the run every block gets a shortest way around dead links and nodes, the emptiest of all for what "
                              "the other blocks put on the channels and ports.",
