@@ -44,9 +44,10 @@ TEST_CASE("the schedules of the fewest steps are legal and complete, and run on 
     CHECK(found["gossip"]["proven"] == true);
     CHECK(found["gossip"]["steps_max"] == std::stoi(steps));
     for (const std::string& trace : {gossip, broadcast}) CHECK(parsed(good("verify " + trace + " --json").out)["ok"] == true);
+    const std::string machine = std::string(" --on ") + shape + options;
     const auto play = [&](const std::string& collective, const std::string& trace) {
       CAPTURE(collective);
-      const auto run = parsed(good("run " + collective + " --on " + shape + options + " --judge --json --schedule " + trace).out);
+      const auto run = parsed(good("run " + collective + machine + " --judge --json --schedule " + trace).out);
       CHECK(run["verified"] == true);
       return run["steps"].get<int>();
     };
