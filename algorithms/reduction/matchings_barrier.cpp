@@ -40,10 +40,7 @@ Schedule gossip(const Machine& machine) {
   RoundSearch search(machine, owners, LinkCapacities(machine, static_cast<std::uint32_t>(owners.size())));
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (owners.size() * owners.size()), 1, most_tries);
   const auto least = static_cast<std::size_t>(living_diameter(machine.topology));
-  RoundSearch::Rounds best = search.attempt(0);
-  for (std::uint64_t seed = 1; seed < tries && best.size() > least; ++seed) {
-    if (RoundSearch::Rounds found = search.attempt(seed); found.size() < best.size()) best = std::move(found);
-  }
+  const RoundSearch::Rounds best = search.best_attempt(tries, least);
   Schedule schedule(machine.topology.nodes());
   for (std::size_t step = 0; step < best.size(); ++step) {
     for (std::size_t i = 0; i < best[step].size(); ++i) {

@@ -92,6 +92,14 @@ RoundSearch::Rounds RoundSearch::attempt(std::uint64_t seed, std::span<const dou
   return steps;
 }
 
+RoundSearch::Rounds RoundSearch::best_attempt(std::uint64_t tries, std::size_t least) {
+  Rounds best = attempt(0);
+  for (std::uint64_t seed = 1; seed < tries && best.size() > least; ++seed) {
+    if (Rounds found = attempt(seed); found.size() < best.size()) best = std::move(found);
+  }
+  return best;
+}
+
 void RoundSearch::hold(NodeId node, std::uint32_t block) {
   held_[node * words_ + block / 64] |= std::uint64_t{1} << (block % 64);
   --lacks_[node];
@@ -118,8 +126,8 @@ std::uint64_t RoundSearch::tie(NodeId node, std::uint32_t of) const noexcept {
   return detail::mixed((seed_ << 48U) + (std::uint64_t{node} << 24U) + of);
 }
 
-/// Of a channel's blocks: the fewest copies of one, or where it can bring all, how many there are. Less is better; infinite where there are
-/// none.
+/// The fewest copies that one of a channel's blocks has, or where it can bring all, how many these are, negative. Less is better; infinite
+/// where there are none.
 double RoundSearch::score(std::size_t inlet) const {
   const std::uint64_t* const has = held_.data() + std::size_t{inlets_[inlet].from} * words_;
   const std::uint64_t* const known = held_.data() + std::size_t{inlets_[inlet].to} * words_;

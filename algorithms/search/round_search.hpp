@@ -40,6 +40,8 @@ class RoundSearch {
   std::uint64_t blocks() const noexcept { return blocks_; }
   /// The deliveries of each step. Deterministic. urgency: of receivers, by node; without it those that lack the most are the most urgent.
   Rounds attempt(std::uint64_t seed, std::span<const double> urgency = {});
+  /// The attempt with the fewest steps, of up to `tries`: no more are made once one takes `least`.
+  Rounds best_attempt(std::uint64_t tries, std::size_t least);
 
  private:
   /// A channel into a node.

@@ -64,12 +64,7 @@ Rounds gather_rounds(const Machine& machine, std::span<const NodeId> owners, con
   RoundSearch search(machine, owners, capacities, !few_ports(machine));
   const auto least = static_cast<std::size_t>(std::ceil(least_steps(machine, owners, capacities) - 1e-9));
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (search.blocks() * search.blocks()), 1, most_tries);
-  Rounds best = search.attempt(0);
-  for (std::uint64_t seed = 1; seed < tries && best.size() > least; ++seed) {
-    Rounds found = search.attempt(seed);
-    if (found.size() < best.size()) best = std::move(found);
-  }
-  return best;
+  return search.best_attempt(tries, least);
 }
 
 /// Pieces that a search handles within a second.
