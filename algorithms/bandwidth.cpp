@@ -15,7 +15,7 @@ double asked_messages(const Request& request, std::uint64_t nodes) noexcept {
 DrawnSizes drawn_sizes(const Request& request, NodeId nodes) {
   constexpr std::uint64_t most_looked_at = std::uint64_t{1} << 22U;
   const Sizes sizes = sizes_of(nodes, request);
-  const bool of_sources = facts_of(request.collective).from_sources() || request.exchanges_of_sources();
+  const bool of_sources = request.from_sources();
   const std::uint64_t each = facts_of(request.collective).of_pairs() ? nodes : 1;
   const std::uint64_t count = of_sources ? request.sources.size() * each : sizes.count();
   if (count > most_looked_at) return {sizes.longest() > 0 ? static_cast<double>(request.bytes) : 0.0, sizes.longest(), false};

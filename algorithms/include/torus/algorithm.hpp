@@ -47,6 +47,8 @@ struct Request {
 
   /// Whether `sources` say who has blocks in a total exchange.
   bool exchanges_of_sources() const noexcept { return sizes && sizes->of_sources; }
+  /// Whether `sources`, which may be several, are the nodes that have blocks.
+  bool from_sources() const noexcept { return facts_of(collective).from_sources() || exchanges_of_sources(); }
   /// The rule of the sizes, as SizeRule::parse() has read it; empty: none.
   std::string_view size_rule() const noexcept { return sizes ? std::string_view(sizes->text) : std::string_view(); }
 };

@@ -33,7 +33,7 @@ std::string sources_text(const Setting& setting) {
   const Request& request = setting.request;
   if (request.collective == Collective::broadcast) return fmt::format(" --source {}", request.sources.front());
   if (facts_of(request.collective).rooted()) return fmt::format(" --root {}", request.sources.front());
-  if (!facts_of(request.collective).from_sources() && !request.exchanges_of_sources()) return "";
+  if (!request.from_sources()) return "";
   const std::string text = !setting.sources_text.empty() ? setting.sources_text : sources_option(setting.machine.topology, request.sources);
   return " --sources " + shell_word(text);
 }

@@ -133,8 +133,7 @@ void fewer_sources(const Setting& setting, std::vector<Smaller>& out) {
     out.push_back({setting.machine, std::move(request)});
   };
   if (facts_of(setting.request.collective).rooted() && sources.front() != 0 && setting.machine.topology.living(0)) with({0});
-  if (!facts_of(setting.request.collective).from_sources() && !setting.request.exchanges_of_sources()) return;
-  if (sources.empty()) return;
+  if (!setting.request.from_sources() || sources.empty()) return;
   const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
   with({});
   if (sources.size() > 1) {

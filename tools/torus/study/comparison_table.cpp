@@ -207,8 +207,7 @@ std::string heading_text(const Topology& topology, const Request& request) {
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   std::string text = heading_text(topology, comparison.request);
-  if (facts_of(comparison.request.collective).from_sources() || comparison.request.exchanges_of_sources())
-    text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
+  if (comparison.request.from_sources()) text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
   if (comparison.map) text += fmt::format(", ranks laid out by {}", *comparison.map);
   text += "\n\n" + winners_text(comparison) + "\n";
