@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,6 +70,17 @@ inline Request request_on(const Machine& machine, Collective collective, Bytes b
     for (NodeId node = 0; node < nodes; node += 3) request.sources.push_back(node);
   }
   return request;
+}
+
+/// In one case of two, a fault of any kind that strikes where it can.
+inline std::optional<Fault> fault_or_none(std::mt19937_64& random, const Topology& topology) {
+  if (random() % 2 != 0) return std::nullopt;
+  Fault fault{.kind = all_fault_kinds[random() % all_fault_kinds.size()]};
+  fault.step = static_cast<Step>(random() % 3);
+  fault.node = static_cast<NodeId>(random() % topology.nodes());
+  fault.exact = false;
+  fault.seed = random();
+  return fault;
 }
 
 /// One run on each of some numbers of processes is the run of one.

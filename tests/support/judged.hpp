@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/shapes.hpp"
 
 namespace torus::support {
 
@@ -18,6 +19,19 @@ inline Request reduction_request(Collective collective, Bytes bytes, Reduction r
   request.collective = collective;
   request.bytes = bytes;
   request.reduction = reduction;
+  return request;
+}
+
+/// The same with the sources that the collective needs: a third of the way through the living nodes, or all of them.
+inline Request request_of_living(const Topology& topology, Collective collective, Bytes bytes, Reduction reduction = {}) {
+  Request request = reduction_request(collective, facts_of(collective).carries_bytes() ? bytes : 0, reduction);
+  if (facts_of(collective).rooted()) request.sources = {living_from(topology, topology.nodes() / 3)};
+  if (collective == Collective::multinode_broadcast) {
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      if (topology.living(node)) request.sources.push_back(node);
+    }
+    request.expected_sources = topology.living_nodes();
+  }
   return request;
 }
 

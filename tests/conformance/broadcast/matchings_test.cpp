@@ -19,24 +19,10 @@ Machine packets(const Topology& topology, int ports) {
   return Machine(topology, std::min(ports, static_cast<int>(topology.max_ports())), Switching::packet);
 }
 
-Request request_for(Collective collective, const Topology& topology, Bytes bytes) {
-  Request request;
-  request.collective = collective;
-  request.bytes = bytes;
-  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
-  if (collective == Collective::multinode_broadcast) {
-    for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (topology.living(node)) request.sources.push_back(node);
-    }
-    request.expected_sources = topology.living_nodes();
-  }
-  return request;
-}
-
 /// A plan, and a run of it that nobody complains of.
 Plan planned(const char* algorithm, Collective collective, const Topology& topology, int ports, Bytes bytes, bool run = true) {
   const Machine machine = packets(topology, ports);
-  const Request request = request_for(collective, topology, bytes);
+  const Request request = support::request_of_living(topology, collective, bytes);
   const Algorithm& named = *find_algorithm(collective, algorithm);
   CAPTURE(algorithm, name(collective), topology.text(), ports, bytes);
   if (run) CHECK(support::judged(named, machine, request).complaint == "");
@@ -81,7 +67,7 @@ TEST_CASE("a broadcast and a reduce with few ports stay within twice the bound, 
       if (ports >= static_cast<int>(topology.max_ports())) continue;
       for (const Bytes bytes : {Bytes{4}, Bytes{1} << 16U, Bytes{1} << 20U}) {
         const Machine machine = packets(topology, ports);
-        const Request broadcast = request_for(Collective::broadcast, topology, bytes);
+        const Request broadcast = support::request_of_living(topology, Collective::broadcast, bytes);
         const double bound_s = lower_bounds(machine, broadcast).model_time_s(machine.cost);
         CAPTURE(shape, ports, bytes);
         CHECK(planned("matchings", Collective::broadcast, topology, ports, bytes, bytes < 1U << 20U).model_time_s(machine.cost) <=
@@ -95,7 +81,7 @@ TEST_CASE("a broadcast and a reduce with few ports stay within twice the bound, 
 
 TEST_CASE("a broadcast on circuits runs backwards around a dead node", "[conformance]") {
   const Topology topology = Topology("4x4").with_faults({.dead_nodes = {3}});
-  Request request = request_for(Collective::reduce, topology, 64);
+  Request request = support::request_of_living(topology, Collective::reduce, 64);
   request.parameters.set("along", "synthesized");
   const Machine machine(topology, all_ports, Switching::circuit);
   CHECK(support::judged(*find_algorithm(Collective::reduce, "tree-of-broadcast"), machine, request).complaint == "");

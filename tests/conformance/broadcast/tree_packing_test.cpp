@@ -26,15 +26,7 @@ Machine packets(const Topology& topology, std::vector<double> speeds = {}, doubl
 }
 
 Request request_on(const Topology& topology, Collective collective, Bytes bytes) {
-  Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
-  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
-  if (collective == Collective::multinode_broadcast) {
-    for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (topology.living(node)) request.sources.push_back(node);
-    }
-    request.expected_sources = topology.living_nodes();
-  }
-  return request;
+  return support::request_of_living(topology, collective, bytes, {Operator::sum, ElementType::u16});
 }
 
 /// The fewest arcs that enter a set of living nodes without the root, of all sets.

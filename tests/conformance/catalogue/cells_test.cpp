@@ -14,21 +14,6 @@ using namespace torus;
 
 namespace {
 
-/// A cell: a machine and a request. Bytes: of what facts_of(collective).unit says.
-Request request_on(const Topology& topology, Collective collective, Bytes bytes) {
-  Request request;
-  request.collective = collective;
-  if (collective != Collective::barrier) request.bytes = bytes;
-  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
-  if (collective == Collective::multinode_broadcast) {
-    for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (topology.living(node)) request.sources.push_back(node);
-    }
-    request.expected_sources = topology.living_nodes();
-  }
-  return request;
-}
-
 /// Calls f(machine, request) for each collective, each number of ports up to three and all, and each switching.
 template <class F>
 void each_cell(const Topology& topology, F&& f) {
@@ -36,7 +21,7 @@ void each_cell(const Topology& topology, F&& f) {
     for (int ports = 1; ports <= std::max(1, static_cast<int>(topology.max_ports()));
          ports = ports == 3 ? static_cast<int>(topology.max_ports()) : ports + 1) {
       for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit})
-        f(Machine(topology, ports, switching), request_on(topology, facts.collective, 4096));
+        f(Machine(topology, ports, switching), support::request_of_living(topology, facts.collective, 4096));
       if (ports >= static_cast<int>(topology.max_ports())) break;
     }
   }

@@ -180,14 +180,7 @@ TEST_CASE("ranks on any nodes run alike on any number of processes, whatever fau
     if (refuses(*algorithm, seen, request)) continue;
     const Plan plan = algorithm->plan(seen, request);
     RunOptions options;
-    if (random() % 2 == 0) {
-      Fault fault{.kind = all_fault_kinds[random() % all_fault_kinds.size()]};
-      fault.step = static_cast<Step>(random() % 3);
-      fault.node = static_cast<NodeId>(random() % topology.nodes());
-      fault.exact = false;
-      fault.seed = random();
-      options.fault = fault;
-    }
+    options.fault = support::fault_or_none(random, topology);
     CAPTURE(std::string(algorithm->name), topology.text(), options.fault.has_value());
     const Placement placement = placement_of(seen, request, plan);
     support::check_alike(machine, placement, plan.start, options, {static_cast<unsigned>(2 + random() % 2)}, 1, &groups);
