@@ -32,8 +32,8 @@ struct FewestOfShape {
 };
 const std::vector<FewestOfShape>& fewest_table();
 
-/// Of a collective on a whole machine whose messages share no channel; under wormhole switching where no message goes the longer way round
-/// a ring. None: the table does not have it.
+/// The numbers of a collective on a whole machine whose messages share no channel; under wormhole switching where no message goes the
+/// longer way round a ring. None: the table does not have it.
 std::optional<Between> fewest_known(const Machine& machine, Collective collective);
 
 }  // namespace torus::optimum

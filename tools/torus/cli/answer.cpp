@@ -17,7 +17,7 @@ std::string& kept_line() {
   return line;
 }
 
-/// Of the format of all JSON: tools/json.md says when it changes.
+/// The version of the format of all JSON: tools/json.md says when it changes.
 constexpr int format_version = 1;
 
 std::string& subcommand() {

@@ -52,7 +52,7 @@ Json to_row(const Setting& setting, const Run& run);
 struct CsvLines {
   std::string names, values;
 };
-/// Of a row; null is an empty cell.
+/// The columns and cells of a row; null is an empty cell.
 CsvLines to_csv(const Json& row);
 
 /// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
