@@ -122,11 +122,14 @@ void LocalArrivals::localise_all(const RunState& run, const Groups& groups, Work
     };
     std::stable_sort(arrived.begin(), arrived.end(), [&](const Message* a, const Message* b) { return place(a) < place(b); });
   }
-  std::size_t size = 64;
-  for (const Message* m : arrived) size += MessageArena::size_with(*m, route(*m));
-  if (groups.carries()) w.in.rewritten.resize(std::max(size, w.in.rewritten.size()));
-  void* room = w.in.rewritten.data();
-  std::byte* to = static_cast<std::byte*>(std::align(64, 0, room, size));
+  std::byte* to = nullptr;
+  if (groups.carries()) {
+    std::size_t size = 64;
+    for (const Message* m : arrived) size += MessageArena::size_with(*m, route(*m));
+    w.in.rewritten.resize(std::max(size, w.in.rewritten.size()));
+    void* room = w.in.rewritten.data();
+    to = static_cast<std::byte*>(std::align(64, 0, room, size));
+  }
   for (std::size_t i = 0; i < arrived.size(); ++i) {
     Message& m = *arrived[i];
     const RouteView kept = route(m);

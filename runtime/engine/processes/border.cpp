@@ -262,9 +262,11 @@ Message& Border::unpack_image(Box::Kind kind, std::span<const std::byte> image, 
   if (kind != Box::Kind::single) {
     const std::size_t size = MessageArena::image(MessageArena::in_place(image)).size();
     Message& m = arena.adopt(image.first(size));
-    std::vector<Leg> kept((image.size() - size) / sizeof(Leg));
-    std::memcpy(kept.data(), image.data() + size, kept.size() * sizeof(Leg));
-    if (!kept.empty()) arena.keep(m, kept);
+    if (image.size() > size) {
+      std::vector<Leg> kept((image.size() - size) / sizeof(Leg));
+      std::memcpy(kept.data(), image.data() + size, image.size() - size);
+      arena.keep(m, kept);
+    }
     return m;
   }
   Box::Single single;

@@ -214,7 +214,10 @@ constexpr std::array fields{
     ReportField{"repeat", some, nested, [](Of of) -> Value { return of.repeats.runs > 1 ? Value(repeats_json(of.repeats)) : std::nullopt; },
                 "with `--repeat`: `runs`, `run_s_median`, `run_s_min`, `run_s_max`, `run_s_spread` (max / min)"},
     ReportField{"memory_bytes", all, scalar, [](Of of) -> Value { return of.result.memory_bytes; }, ""},
-    ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value { return peak_memory() ? Json(*peak_memory()) : Json(); },
+    ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value {
+                  const auto peak = peak_memory();
+                  return peak ? Json(*peak) : Json();
+                },
                 "estimated before the run, of all processes; measured, of the first process, null where the system does not say"},
     ReportField{"verified", all, scalar, [](Of of) -> Value { return of.result.verified && !of.run.check.failure; },
                 "whether all is right"},
