@@ -58,6 +58,7 @@ constexpr std::array parameters{Parameter{"along", "broadcast whose tree a reduc
 
 constexpr std::size_t of_any_graph = 12;  // so many, the last of them "matchings"
 constexpr NodeId most_nodes_in_segments = 1024;
+constexpr NodeId most_sends_in_segments = NodeId{1} << 18U;  // lines of the table
 
 /// The broadcasts that do for a collective. A reduce may go in segments; an all-reduce if they are the same up and down.
 std::span<const std::string_view> broadcasts_for(Collective collective) {
@@ -87,6 +88,16 @@ Request broadcast_of(const Algorithm& broadcast, const Machine& machine, const R
   out.parameters.clear("along");
   if (!facts_of(request.collective).combines && broadcast.reads("segments")) out.parameters.set("segments", 1);
   return out;
+}
+
+/// The plan of a broadcast, in no more segments than the table has lines for.
+Plan plan_broadcast(const Algorithm& broadcast, const Machine& machine, const Request& request, PlanCache& cache) {
+  Request asked = broadcast_of(broadcast, machine, request);
+  Plan planned = broadcast.plan(machine, asked, cache);
+  const std::uint32_t most = std::max<std::uint32_t>(1, most_sends_in_segments / machine.topology.nodes());
+  if (planned.segments <= most || !broadcast.reads("segments")) return planned;
+  asked.parameters.set("segments", most);
+  return broadcast.plan(machine, asked, cache);
 }
 
 /// The machine on which a broadcast is planned that runs backwards on this one. Single hops have no order of dimensions.
@@ -140,7 +151,7 @@ Schedule tree(const Algorithm& broadcast, const Plan& planned, const Machine& ma
 
 /// The way up, the way down, or both, and the plan of the broadcast.
 std::pair<Schedule, Plan> ways(const Algorithm& broadcast, const Machine& machine, const Request& request, PlanCache& cache) {
-  const auto planned_for = [&](const Machine& m) { return broadcast.plan(m, broadcast_of(broadcast, m, request), cache); };
+  const auto planned_for = [&](const Machine& m) { return plan_broadcast(broadcast, m, request, cache); };
   const bool up = goes_up(request.collective), down = goes_down(request.collective), combines = facts_of(request.collective).combines;
   const Machine first = up ? mirrored(broadcast, machine) : machine;
   const Plan planned = planned_for(first);
@@ -164,7 +175,7 @@ const Algorithm& chosen_broadcast(const Machine& machine, const Request& request
     const Algorithm& broadcast = broadcast_called(name);
     if (refuses_along(broadcast, machine, request)) return std::nullopt;
     const Machine first = goes_up(request.collective) ? mirrored(broadcast, machine) : machine;
-    const Plan plan = broadcast.plan(first, broadcast_of(broadcast, first, request), cache);
+    const Plan plan = plan_broadcast(broadcast, first, request, cache);
     return std::pair(plan.model_time_s(machine.cost), plan.steps);
   };
   return broadcast_called(*cheapest(broadcasts_for(request.collective), time));
@@ -190,7 +201,8 @@ Bytes planning_bytes(const Machine& machine) {
   for (const std::string_view name : broadcasts) {
     if (const auto bytes = broadcast_called(name).planning_bytes; bytes != nullptr) broadcast = std::max(broadcast, bytes(machine));
   }
-  return Rehearsal::bytes_for(machine) + line * machine.topology.nodes() + RouteLoads::bytes(machine.topology) + broadcast;
+  const NodeId nodes = machine.topology.nodes(), lines = nodes <= most_nodes_in_segments ? most_sends_in_segments : nodes;
+  return Rehearsal::bytes_for(machine) + line * lines + RouteLoads::bytes(machine.topology) + broadcast;
 }
 
 constexpr std::array former_names{

@@ -56,6 +56,7 @@ std::string_view why_order_matters(const Algorithm& algorithm) {
       {"hubs", "its messages carry the blocks of successive ranks, so that it goes through the dimensions as ranks do"},
       {"dimension-wise", "its messages carry the blocks of successive ranks, so that it goes through the dimensions as ranks do"},
       {"lattice", "its offsets repeat as ranks do"},
+      {"mst-naive", "its linear array goes through the nodes as ranks do"},
       {"ring", "its one ring goes through the nodes as ranks do"},
       {"hierarchical", "its subnetworks gather along the first dimension before the others"},
       {"ternary-rotating", "it turns blocks through the dimensions from the first on"},
