@@ -96,6 +96,11 @@ std::string aligned(const Rows& rows) {
 
 std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 
+std::string buffered_text(const Buffered& buffered) {
+  return fmt::format("at most {}, {}, at a node to be sent on in a later step", counted(buffered.blocks, "block"),
+                     counted(buffered.bytes, "byte"));
+}
+
 std::optional<std::string> failure_of(const Machine& machine, const RunResult& result) {
   const Topology& topology = machine.topology;
   if (!result.violations.empty()) {
@@ -147,6 +152,7 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   rows.emplace_back("memory",
                     fmt::format("peak {}{}, estimated {}{}", bytes_text(peak_memory()), result.processes > 1 ? " of process 0" : "",
                                 bytes_text(result.memory_bytes), result.processes > 1 ? " of all" : ""));
+  if (result.buffered) rows.emplace_back("buffered", buffered_text(*result.buffered));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
   if (result.error_ulp) rows.emplace_back("rounding", fmt::format("largest error {:.4g} ulp of the exact result", *result.error_ulp));
   if (result.fault) rows.emplace_back("fault", result.fault->text);

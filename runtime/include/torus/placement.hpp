@@ -200,4 +200,11 @@ class Placement {
   std::shared_ptr<const std::vector<std::uint64_t>> first_of_part_;  // element of each owner's part, where parts have sizes
 };
 
+/// The most that waits at a node to be sent on in a later step, from its first arrival until it is sent last. What a node had from the
+/// beginning does not count.
+struct Buffered {
+  std::uint64_t blocks = 0;
+  Bytes bytes = 0;
+};
+
 }  // namespace torus

@@ -44,5 +44,7 @@ std::optional<std::string> failure_of(const Machine& machine, const RunResult& r
 
 /// A trace digest in 16 hexadecimal digits.
 std::string digest_text(std::uint64_t digest);
+/// "at most 3 blocks, 192 bytes, at a node to be sent on in a later step".
+std::string buffered_text(const Buffered& buffered);
 
 }  // namespace torus

@@ -12,6 +12,7 @@
 #include <torus/injection.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
+#include <torus/placement.hpp>
 #include <torus/violation.hpp>
 
 namespace torus {
@@ -118,6 +119,8 @@ struct RunResult {
   std::vector<PhaseTotals> phases;          ///< in the order of their first steps
   std::shared_ptr<const void> phase_texts;  ///< where several processes ran: keeps the names of phases
   std::vector<StepRecord> step_records;     ///< of the first max_step_records steps; all sums cover every step
+
+  std::optional<Buffered> buffered;  ///< counted where the judge looks on
 
   // How it ended.
   std::vector<Violation> violations;   ///< of the first step that has any, by node; the first 1000

@@ -34,11 +34,12 @@ namespace {
     if (channels.ends_with("dimension"))
       for (std::size_t i = 0; i < json["datelines"].size(); ++i)
         channels += fmt::format("{} {}", i > 0 ? "," : "", json["datelines"][i].get<int>());
-    return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", collective, algorithm, shape,
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", collective, algorithm, shape,
                        json["free_of_deadlock"] == true ? "free" : fmt::format("cycle of {}", json["cycle"].size()), channels,
+                       json["sends_first_circle"].empty() ? "free" : fmt::format("circle of {}", json["sends_first_circle"].size()),
                        json["buffered_blocks"].get<std::uint64_t>(), json["buffered_bytes"].get<std::uint64_t>());
   }
-  return fmt::format("| {} | {} | none tried | | | | |\n", collective, algorithm);
+  return fmt::format("| {} | {} | none tried | | | | | |\n", collective, algorithm);
 }
 
 }  // namespace
@@ -111,6 +112,32 @@ TEST_CASE("a planted cycle is named, and another program's schedule is asked too
   CHECK(refused.out.find("no barrier") == std::string::npos);
 }
 
+TEST_CASE("a ring whose nodes send before they receive is told to hang, and a broadcast is not", "[conformance]") {
+  const support::Folder folder;
+  const std::string trace = folder.file("trace.jsonl");
+  support::good("run allgather --on 4 --algorithm ring --bytes 256 --trace " + trace);
+  const support::Ended ring = command("verify --no-barrier " + trace);
+  CHECK(ring.status == 0);
+  CHECK(ring.out.find("hangs where nodes send all of a step before they receive, without a buffer: in step 0 nodes 0, ") !=
+        std::string::npos);
+  CHECK(verdict_without_barrier(trace)["sends_first_circle"].size() >= 2);
+  support::good("run broadcast --on 8x8 --algorithm mst --ports 1 --bytes 256 --trace " + trace);
+  CHECK(verdict_without_barrier(trace)["sends_first_circle"].empty());
+}
+
+TEST_CASE("a judged run says what waits at nodes, as its trace does", "[conformance]") {
+  const support::Folder folder;
+  const std::string trace = folder.file("trace.jsonl");
+  for (const char* run : {"alltoall --on 4x4 --algorithm bruck", "allreduce --on 5x3 --algorithm rings", "allgather --on 8 --sizes zipf:1",
+                          "allgather --on 4x4x2 --groups axis:2", "broadcast --on 4x4 --switching packet"}) {
+    CAPTURE(run);
+    const Json report = support::parsed(support::good(fmt::format("run {} --bytes 256 --judge --json --trace {}", run, trace)).out);
+    const Json verdict = verdict_without_barrier(trace);
+    CHECK(report["buffered"] == Json({{"blocks", verdict["buffered_blocks"]}, {"bytes", verdict["buffered_bytes"]}}));
+    CHECK_FALSE(support::parsed(support::good(fmt::format("run {} --bytes 256 --json", run)).out).contains("buffered"));
+  }
+}
+
 TEST_CASE("the page of deadlocks has the verdict of every algorithm", "[conformance]") {
   const support::Folder folder;
   std::string table;
@@ -119,7 +146,7 @@ TEST_CASE("the page of deadlocks has the verdict of every algorithm", "[conforma
   for (const Json& row : listed) table += row_of_deadlocks(folder.file("trace.jsonl"), row["collective"], row["algorithm"]);
   const std::string path = TORUS_SOURCE_DIR "/algorithms/deadlock.md";
   std::string page = support::text_of_file(path);
-  const std::string rule = "|---|---|---|---|---|---|---|\n";
+  const std::string rule = "|---|---|---|---|---|---|---|---|\n";
   const std::size_t begin = page.find(rule) + rule.size();
   REQUIRE(begin > rule.size());
   if (std::getenv("TORUS_UPDATE_PAGES") != nullptr) {

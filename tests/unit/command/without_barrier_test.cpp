@@ -151,6 +151,59 @@ TEST_CASE("a cycle around a ring is named link by link, and a dateline breaks it
   CHECK(hops.datelines() == std::vector<Dimension>{});
 }
 
+/// Nodes that send all messages of a step, without a buffer, and then receive those of it: whether they wait for ever. What comes to a
+/// node that receives is taken, whatever the order.
+[[maybe_unused]] bool sends_hang(const std::vector<TraceMessage>& messages) {
+  std::vector<bool> taken(messages.size());
+  const auto open = [&](NodeId node, Step until, bool sends) {  // something that it must do before
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const bool mine = sends ? messages[m].source == node : messages[m].destination == node;
+      if (mine && !taken[m] && messages[m].step < until) return true;
+    }
+    return false;
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const Step step = messages[m].step;
+      const NodeId from = messages[m].source, to = messages[m].destination;
+      if (taken[m] || open(from, step, true) || open(from, step, false)) continue;  // not sent yet
+      if (open(to, step, false) || open(to, step + 1, true)) continue;              // not ready to receive
+      taken[m] = moved = true;
+    }
+  }
+  return std::find(taken.begin(), taken.end(), false) != taken.end();
+}
+
+TEST_CASE("nodes that send first wait for one another exactly where they form a circle in a step", "[unit]") {
+  CAPTURE(support::seed());
+  std::mt19937_64 random(support::seed());
+  int hang = 0;
+  constexpr int turns = 2000;
+  for (int turn = 0; turn < turns; ++turn) {
+    const auto nodes = static_cast<NodeId>(2 + random() % 5);
+    std::vector<TraceMessage> messages(1 + random() % 8);
+    for (TraceMessage& m : messages) {
+      m.step = static_cast<Step>(random() % 3);
+      m.source = static_cast<NodeId>(random() % nodes);
+      m.destination = static_cast<NodeId>((m.source + 1 + random() % (nodes - 1)) % nodes);
+    }
+    std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+    command::BlockingSends sends;
+    for (const TraceMessage& m : messages) sends.message(m);
+    const command::Circle circle = sends.circle();
+    CHECK(!circle.nodes.empty() == sends_hang(messages));
+    for (std::size_t i = 0; i < circle.nodes.size(); ++i) {
+      const NodeId from = circle.nodes[i], to = circle.nodes[(i + 1) % circle.nodes.size()];
+      CHECK(std::any_of(messages.begin(), messages.end(),
+                        [&](const TraceMessage& m) { return m.step == circle.step && m.source == from && m.destination == to; }));
+    }
+    hang += circle.nodes.empty() ? 0 : 1;
+  }
+  CHECK(hang > turns / 20);
+  CHECK(hang < turns - turns / 20);
+}
+
 TEST_CASE("turns of all kinds make a cycle that no dateline breaks", "[unit]") {
   const TraceHeader header = header_on("mesh:3x3");
   const Topology& topology = header.machine.topology;
@@ -182,4 +235,8 @@ TEST_CASE("what waits at a node to be sent on is counted from its arrival to its
   CHECK(without.buffered().bytes == 20);
   without.message(carry(3, 2, {0}));
   CHECK(without.buffered().blocks == 2);
+  without.message(carry(4, 0, {2, 1}));
+  without.message(carry(5, 1, {2}));
+  without.message(carry(6, 1, {0, 2, 1}));  // all three wait in step 5, 0 since step 0
+  CHECK(without.buffered().blocks == 3);
 }

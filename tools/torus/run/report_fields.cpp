@@ -65,6 +65,8 @@ Json fault_json(const FaultRecord& fault, const StruckFault& more) {
   return json;
 }
 
+Json buffered_json(const Buffered& buffered) { return {{"blocks", buffered.blocks}, {"bytes", buffered.bytes}}; }
+
 template <class T>
 Value only_if(bool present, T&& value) {
   return present ? Value(Json(std::forward<T>(value))) : std::nullopt;
@@ -213,6 +215,9 @@ constexpr std::array fields{
                 "bytes really copied, with duplicates and each hop of packet switching, over `run_s`; hops likewise"},
     ReportField{"repeat", some, nested, [](Of of) -> Value { return of.repeats.runs > 1 ? Value(repeats_json(of.repeats)) : std::nullopt; },
                 "with `--repeat`: `runs`, `run_s_median`, `run_s_min`, `run_s_max`, `run_s_spread` (max / min)"},
+    ReportField{"buffered", some, nested,
+                [](Of of) -> Value { return of.result.buffered ? Value(buffered_json(*of.result.buffered)) : std::nullopt; },
+                "with `--judge`: the most `blocks`, and `bytes`, that wait at a node to be sent on in a later step"},
     ReportField{"memory_bytes", all, scalar, [](Of of) -> Value { return of.result.memory_bytes; }, ""},
     ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value {
                   const auto peak = peak_memory();

@@ -54,11 +54,22 @@ Json to_json(const TraceHeader& header, const Verdict& verdict) {
   return json;
 }
 
+/// The most dependences or nodes of a cycle that a table names.
+constexpr std::size_t max_named = 12;
+
 std::string text_of(const ChannelName& c) { return fmt::format("node {} dimension {} {:+}", c.from, c.dimension, c.hop); }
 
 std::string text_of(const Dependence& d) {
   return fmt::format("step {}: the message from node {} to node {} holds {} and asks for {}", d.step, d.source, d.destination,
                      text_of(d.held), text_of(d.asked));
+}
+
+std::string text_of(const Circle& circle) {
+  std::string nodes;
+  for (std::size_t i = 0; i < std::min(circle.nodes.size(), max_named); ++i)
+    nodes += fmt::format("{}{}", i == 0 ? "" : ", ", circle.nodes[i]);
+  if (circle.nodes.size() > max_named) nodes += fmt::format(" and {} more", circle.nodes.size() - max_named);
+  return fmt::format("in step {} nodes {} wait for one another", circle.step, nodes);
 }
 
 Json to_json(const WithoutBarrier& without) {
@@ -69,21 +80,21 @@ Json to_json(const WithoutBarrier& without) {
             {"cycle", cycle},
             {"datelines", Json()},
             {"buffered_blocks", buffered.blocks},
-            {"buffered_bytes", buffered.bytes}};
+            {"buffered_bytes", buffered.bytes},
+            {"sends_first_circle", without.circle().nodes}};
   if (const auto datelines = without.datelines()) json["datelines"] = *datelines;
   return json;
 }
-
-/// The most dependences of a cycle that a table names.
-constexpr std::size_t max_named = 12;
 
 void add_rows(Rows& rows, const WithoutBarrier& without) {
   const std::vector<Dependence> cycle = without.cycle();
   for (std::size_t i = 0; i < std::min(cycle.size(), max_named); ++i) rows.emplace_back(i == 0 ? "cycle" : "", text_of(cycle[i]));
   if (cycle.size() > max_named) rows.emplace_back("", fmt::format("and {} more, back to the first", cycle.size() - max_named));
-  const Buffered buffered = without.buffered();
-  rows.emplace_back("buffered", fmt::format("at most {}, {}, at a node to be sent on in a later step", counted(buffered.blocks, "block"),
-                                            counted(buffered.bytes, "byte")));
+  rows.emplace_back("buffered", buffered_text(without.buffered()));
+  const Circle circle = without.circle();
+  const std::string program = "where nodes send all of a step before they receive, without a buffer";
+  rows.emplace_back("sends first",
+                    circle.nodes.empty() ? "does not hang " + program : fmt::format("hangs {}: {}", program, text_of(circle)));
   if (cycle.empty()) {
     rows.emplace_back("no barrier", "free of deadlock in any timing: no cycle of channels held and asked for");
     return;

@@ -6,10 +6,54 @@
 
 namespace torus::command {
 
-WithoutBarrier::WithoutBarrier(const TraceHeader& header) : header_{header} {}
+void BlockingSends::message(const TraceMessage& m) {
+  if (m.step != circle_.step && !circle_.nodes.empty()) return;
+  if (m.step != circle_.step) {
+    circle_.nodes = circle_of_step();
+    if (!circle_.nodes.empty()) return;
+    circle_.step = m.step;
+    receivers_.clear();
+  }
+  receivers_[m.source].push_back(m.destination);
+}
+
+Circle BlockingSends::circle() const { return circle_.nodes.empty() ? Circle{circle_.step, circle_of_step()} : circle_; }
+
+std::vector<NodeId> BlockingSends::circle_of_step() const {
+  enum class Seen { on_the_way, done };
+  std::map<NodeId, Seen> seen;
+  std::vector<std::pair<NodeId, std::size_t>> way;  // a node, and how many of its receivers were looked at
+  for (const auto& [first, of_first] : receivers_) {
+    if (!seen.contains(first)) way.emplace_back(first, 0);
+    while (!way.empty()) {
+      auto& [node, looked] = way.back();
+      seen[node] = Seen::on_the_way;
+      const auto receivers = receivers_.find(node);  // none: it sends nothing, and so receives
+      if (receivers == receivers_.end() || looked == receivers->second.size()) {
+        seen[node] = Seen::done;
+        way.pop_back();
+        continue;
+      }
+      const NodeId next = receivers->second[looked++];
+      if (const auto at = seen.find(next); at == seen.end()) {
+        way.emplace_back(next, 0);
+      } else if (at->second == Seen::on_the_way) {
+        std::vector<NodeId> circle;
+        for (const auto& [on_it, _] : way)
+          if (!circle.empty() || on_it == next) circle.push_back(on_it);
+        return circle;
+      }
+    }
+  }
+  return {};
+}
+
+WithoutBarrier::WithoutBarrier(const TraceHeader& header) : topology_{header.machine.topology}, buffers_{header} {}
 
 void WithoutBarrier::message(const TraceMessage& m) {
-  const Topology& topology = header_.machine.topology;
+  buffers_.message(m);
+  sends_.message(m);
+  const Topology& topology = topology_;
   std::optional<Crossing> held;
   NodeId at = m.source;
   for (const Leg& leg : m.path) {
@@ -29,15 +73,6 @@ void WithoutBarrier::message(const TraceMessage& m) {
       if (!complete && (to < 0 || to >= topology.extent(leg.dimension))) over_the_end = true;
       at = *next;
     }
-  }
-  if (m.blocks.empty()) return;
-  const bool alike = header_.sizes.empty() || !header_.groups.empty();
-  for (const std::uint64_t block : m.blocks) {
-    const Bytes bytes = alike || block >= header_.sizes.size() ? m.bytes / m.blocks.size() : header_.sizes[block];
-    if (const auto node = waits_.find(m.source); node != waits_.end()) {
-      if (const auto wait = node->second.find(block); wait != node->second.end()) wait->second.until = m.step;
-    }
-    waits_[m.destination].try_emplace(block, Wait{m.step, m.step, bytes});
   }
 }
 
@@ -89,7 +124,7 @@ std::vector<Dependence> WithoutBarrier::cycle(const std::vector<bool>& datelines
 }
 
 std::optional<std::vector<Dimension>> WithoutBarrier::datelines() const {
-  const auto dimensions = static_cast<std::size_t>(header_.machine.topology.dimensions());
+  const auto dimensions = static_cast<std::size_t>(topology_.dimensions());
   std::vector<bool> chosen(dimensions, true);
   if (!cycle(chosen).empty()) return std::nullopt;
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -100,33 +135,6 @@ std::optional<std::vector<Dimension>> WithoutBarrier::datelines() const {
   for (std::size_t d = 0; d < dimensions; ++d)
     if (chosen[d]) needed.push_back(static_cast<Dimension>(d));
   return needed;
-}
-
-Buffered WithoutBarrier::buffered() const {
-  Buffered most;
-  for (const auto& [node, waits] : waits_) {
-    std::map<Step, Buffered> come, gone;
-    for (const auto& [block, wait] : waits) {
-      if (wait.until <= wait.since) continue;
-      ++come[wait.since].blocks;
-      come[wait.since].bytes += wait.bytes;
-      ++gone[wait.until].blocks;
-      gone[wait.until].bytes += wait.bytes;
-    }
-    Buffered now;
-    auto leaves = gone.begin();
-    for (const auto& [step, arrived] : come) {
-      for (; leaves != gone.end() && leaves->first <= step; ++leaves) {
-        now.blocks -= leaves->second.blocks;
-        now.bytes -= leaves->second.bytes;
-      }
-      now.blocks += arrived.blocks;
-      now.bytes += arrived.bytes;
-      most.blocks = std::max(most.blocks, now.blocks);
-      most.bytes = std::max(most.bytes, now.bytes);
-    }
-  }
-  return most;
 }
 
 }  // namespace torus::command

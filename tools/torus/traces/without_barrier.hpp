@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <torus/trace_reader.hpp>
 
 #include "runtime/model/channel.hpp"
+#include "runtime/trace/buffers.hpp"
 
 namespace torus::command {
 
@@ -21,10 +21,28 @@ struct Dependence {
   NodeId source = 0, destination = 0;
 };
 
-/// The most that waits at a node to be sent on in a later step.
-struct Buffered {
-  std::uint64_t blocks = 0;
-  Bytes bytes = 0;
+/// Nodes each of which sends to the next one, and the last to the first, in one step.
+struct Circle {
+  Step step = 0;
+  std::vector<NodeId> nodes;  ///< empty: there is none
+};
+
+/// What the messages of a trace would do if sends had no buffer at all: a node's send ends when its receiver takes it, and a node takes
+/// what comes in a step once all that it sends in it has been taken (MPI_Ssend, then MPI_Recv). Nodes wait for one another for ever if and
+/// only if they form a circle in a step: a node waits for one that is in an earlier step, which gets on by induction, or for one that
+/// still sends in its own. O(messages of a step).
+class BlockingSends {
+ public:
+  /// The steps ascending.
+  void message(const TraceMessage& message);
+  /// The first one.
+  Circle circle() const;
+
+ private:
+  std::vector<NodeId> circle_of_step() const;
+
+  Circle circle_;                                    // once found; until then its step is the one that is being read
+  std::map<NodeId, std::vector<NodeId>> receivers_;  // in this step, by sender
 };
 
 /// The channel dependency graph of all messages (Dally & Seitz, IEEE Transactions on Computers C-36, 1987), as if routers were wormhole
@@ -36,7 +54,7 @@ class WithoutBarrier {
  public:
   explicit WithoutBarrier(const TraceHeader& header);
 
-  /// A route may leave the machine, which the judge says: what follows counts for nothing.
+  /// The steps ascending. A route may leave the machine, which the judge says: what follows counts for nothing.
   void message(const TraceMessage& message);
 
   /// A shortest cycle of those through one channel; empty: there is none. datelines: the dimensions whose rings have two virtual channels;
@@ -44,8 +62,8 @@ class WithoutBarrier {
   std::vector<Dependence> cycle(const std::vector<bool>& datelines = {}) const;
   /// The dimensions whose rings need a dateline: none of them can be left out. nullopt: two virtual channels a ring do not suffice.
   std::optional<std::vector<Dimension>> datelines() const;
-  /// A block waits from its first arrival until it is sent last. Blocks that a node had from the beginning do not count.
-  Buffered buffered() const;
+  Buffered buffered() const { return buffers_.most(); }
+  Circle circle() const { return sends_.circle(); }
 
  private:
   struct Crossing {
@@ -53,14 +71,11 @@ class WithoutBarrier {
     bool over_the_end;  ///< of its ring, by this leg, before it takes the channel
     auto operator<=>(const Crossing&) const = default;
   };
-  struct Wait {
-    Step since = 0, until = 0;
-    Bytes bytes = 0;
-  };
 
-  TraceHeader header_;
+  Topology topology_;
   std::map<std::pair<Crossing, Crossing>, Dependence> edges_;
-  std::unordered_map<NodeId, std::unordered_map<std::uint64_t, Wait>> waits_;
+  detail::Buffers buffers_;
+  BlockingSends sends_;
 };
 
 }  // namespace torus::command
