@@ -23,42 +23,28 @@ using Tree = std::vector<std::optional<At>>;
                    "; the schedule of a collective that brings it there would do");
 }
 
-/// Every node hears of the root as early as it can: the transfer by which it does.
-Tree from_root(const Topology& topology, const Steps& steps, NodeId root) {
-  Tree tree(topology.nodes());
-  std::vector<bool> heard(topology.nodes(), false);
-  heard[root] = true;
-  for (Step step = 0; step < steps.size(); ++step) {
-    const std::vector<bool> before = heard;
-    for (std::size_t i = 0; i < steps[step].size(); ++i) {
-      const Transfer& t = steps[step][i];
-      if (!before[t.from] || heard[t.to]) continue;
-      heard[t.to] = true;
-      tree[t.to] = {step, i};
-    }
-  }
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node) && !heard[node]) refuse_gap(root, node);
-  }
-  return tree;
-}
+/// From the root to every node as early as it can be, or from every node to the root as late as it can be: then what comes to a node on the
+/// way comes before.
+enum class Way { from_root, to_root };
 
-/// Every node sends to the root as late as it can: the transfer by which it does. What comes to it on the way comes before.
-Tree to_root(const Topology& topology, const Steps& steps, NodeId root) {
+Tree tree_of(const Topology& topology, const Steps& steps, NodeId root, Way way) {
+  const bool out = way == Way::from_root;
   Tree tree(topology.nodes());
-  std::vector<bool> joined(topology.nodes(), false);
-  joined[root] = true;
-  for (auto step = static_cast<Step>(steps.size()); step-- > 0;) {
-    const std::vector<bool> later = joined;
-    for (std::size_t i = 0; i < steps[step].size(); ++i) {
-      const Transfer& t = steps[step][i];
-      if (!later[t.to] || joined[t.from]) continue;
-      joined[t.from] = true;
-      tree[t.from] = {step, i};
+  std::vector<bool> linked(topology.nodes(), false);
+  linked[root] = true;
+  for (Step i = 0; i < steps.size(); ++i) {
+    const Step step = out ? i : static_cast<Step>(steps.size()) - 1 - i;
+    const std::vector<bool> before = linked;
+    for (std::size_t j = 0; j < steps[step].size(); ++j) {
+      const auto& [from, to, route, channels] = steps[step][j];
+      const NodeId near = out ? from : to, far = out ? to : from;
+      if (!before[near] || linked[far]) continue;
+      linked[far] = true;
+      tree[far] = {step, j};
     }
   }
   for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node) && !joined[node]) refuse_gap(node, root);
+    if (topology.living(node) && !linked[node]) refuse_gap(out ? root : node, out ? node : root);
   }
   return tree;
 }
@@ -78,13 +64,13 @@ class Cargo {
   }
   /// Along every link what is for the nodes, or from the nodes, that it links with the root. block_of(node): theirs.
   template <class BlockOf>
-  void add_subtrees(const Tree& tree, bool from_root, BlockOf block_of) {
+  void add_subtrees(const Tree& tree, Way way, BlockOf block_of) {
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
       NodeId at = node;
       while (const auto& link = tree[at]) {
         add(*link, block_of(node));
         const Transfer& t = steps_[link->step][link->transfer];
-        at = from_root ? t.from : t.to;
+        at = way == Way::from_root ? t.from : t.to;
       }
     }
   }
@@ -195,6 +181,8 @@ Schedule played(const Machine& machine, const Steps& steps, Collective as, NodeI
   const NodeId nodes = topology.nodes();
   constexpr BlockId first = 0;
   Cargo cargo(topology, steps);
+  const auto out = [&](NodeId from) { return tree_of(topology, steps, from, Way::from_root); };
+  const auto in = [&](NodeId to) { return tree_of(topology, steps, to, Way::to_root); };
   const auto each = [&](auto&& f) {
     for (NodeId node = 0; node < nodes; ++node) {
       if (topology.living(node)) f(node);
@@ -202,24 +190,18 @@ Schedule played(const Machine& machine, const Steps& steps, Collective as, NodeI
   };
   const auto own = [](NodeId node) { return BlockId{node}; };
   switch (as) {
-    case Collective::broadcast: cargo.add_along(from_root(topology, steps, root), root); return cargo.schedule(Manner::copy);
-    case Collective::scatter: cargo.add_subtrees(from_root(topology, steps, root), true, own); return cargo.schedule(Manner::give);
-    case Collective::reduce: cargo.add_along(to_root(topology, steps, root), first); return cargo.schedule(Manner::combine);
-    case Collective::gather: cargo.add_subtrees(to_root(topology, steps, root), false, own); return cargo.schedule(Manner::give);
-    case Collective::multinode_broadcast:
-      each([&](NodeId node) { cargo.add_along(from_root(topology, steps, node), node); });
-      return cargo.schedule(Manner::copy);
-    case Collective::reduce_scatter:
-      each([&](NodeId node) { cargo.add_along(to_root(topology, steps, node), node); });
-      return cargo.schedule(Manner::combine);
+    case Collective::broadcast: cargo.add_along(out(root), root); return cargo.schedule(Manner::copy);
+    case Collective::scatter: cargo.add_subtrees(out(root), Way::from_root, own); return cargo.schedule(Manner::give);
+    case Collective::reduce: cargo.add_along(in(root), first); return cargo.schedule(Manner::combine);
+    case Collective::gather: cargo.add_subtrees(in(root), Way::to_root, own); return cargo.schedule(Manner::give);
+    case Collective::multinode_broadcast: each([&](NodeId node) { cargo.add_along(out(node), node); }); return cargo.schedule(Manner::copy);
+    case Collective::reduce_scatter: each([&](NodeId node) { cargo.add_along(in(node), node); }); return cargo.schedule(Manner::combine);
     case Collective::total_exchange:
-      each([&](NodeId node) {
-        cargo.add_subtrees(to_root(topology, steps, node), false, [&](NodeId from) { return BlockId{from} * nodes + node; });
-      });
+      each([&](NodeId node) { cargo.add_subtrees(in(node), Way::to_root, [&](NodeId from) { return BlockId{from} * nodes + node; }); });
       return cargo.schedule(Manner::give);
     case Collective::barrier:
     case Collective::allreduce: {
-      each([&](NodeId node) { from_root(topology, steps, node); });
+      each([&](NodeId node) { out(node); });
       if (as == Collective::barrier) return all_of(nodes, steps, {}, Manner::copy);
       check_once(nodes, steps);
       return all_of(nodes, steps, {&first, 1}, Manner::share);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/bounds/growth.hpp"
 #include "algorithms/optimum/fewest.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
@@ -81,14 +82,6 @@ Step tried(const Machine& machine, const std::vector<NodeId>& origins) {
   }
 }
 
-std::vector<NodeId> living_of(const Topology& topology) {
-  std::vector<NodeId> nodes;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) nodes.push_back(node);
-  }
-  return nodes;
-}
-
 /// What is wrong with steps; empty: each is legal, and all living nodes hear of all origins.
 std::string wrong_with(const Machine& machine, const optimum::Steps& steps, const std::vector<NodeId>& origins) {
   std::vector<std::set<NodeId>> heard(machine.topology.nodes());
@@ -106,7 +99,7 @@ std::string wrong_with(const Machine& machine, const optimum::Steps& steps, cons
       heard[t.to].insert(before[t.from].begin(), before[t.from].end());
     }
   }
-  for (const NodeId node : living_of(machine.topology)) {
+  for (const NodeId node : living_ranks(machine.topology)) {
     if (heard[node].size() != origins.size()) return "not all have heard";
   }
   return "";
@@ -151,7 +144,7 @@ TEST_CASE("the transfers of a machine are its hops, or its worms of shortest len
 TEST_CASE("the solver finds as few steps on machines of up to five nodes as trying all schedules does", "[unit]") {
   for (const Machine& machine : small_machines()) {
     CAPTURE(machine.topology.text(), machine.topology.living_nodes(), machine.ports, name(machine.switching));
-    const std::vector<NodeId> nodes = living_of(machine.topology);
+    const std::vector<NodeId> nodes = living_ranks(machine.topology);
     Step broadcast = 0;
     for (const NodeId root : nodes) broadcast = std::max(broadcast, tried(machine, {root}));
     const command::Optimum found = fewest_steps(machine, {}, {.proof = true});
@@ -173,7 +166,7 @@ TEST_CASE("a formula that has lost any one clause says the same, or gives steps 
   int broken = 0;
   for (const auto& [shape, switching, steps] : {std::tuple{"5", Switching::packet, Step{3}}, {"4m", Switching::wormhole, Step{2}}}) {
     const Machine machine(Topology(shape), 1, switching);
-    const std::vector<NodeId> nodes = living_of(machine.topology);
+    const std::vector<NodeId> nodes = living_ranks(machine.topology);
     const std::vector<Transfer> transfers = optimum::transfers_of(machine);
     const optimum::Model model(machine, transfers, {.steps = steps, .origins = nodes});
     REQUIRE(command::solve(model.formula(), {}).satisfiable == false);
@@ -208,7 +201,7 @@ TEST_CASE("a proof is refused once a clause of it is another", "[unit]") {
   // Of one step more there is no proof at all.
   const Machine machine(Topology("9"), 1, Switching::packet);
   const std::vector<Transfer> transfers = optimum::transfers_of(machine);
-  const optimum::Model more(machine, transfers, {.steps = 6, .origins = living_of(machine.topology)});
+  const optimum::Model more(machine, transfers, {.steps = 6, .origins = living_ranks(machine.topology)});
   CHECK(optimum::refutation_error(more.formula(), proof) != "");
 }
 
@@ -236,7 +229,7 @@ TEST_CASE("machines of the table come out again, with steps that do and proofs t
         }
       };
       agrees(found.broadcast, row.by_ports[i].broadcast, {found.broadcast.root});
-      agrees(found.gossip, row.by_ports[i].gossip, living_of(machine.topology));
+      agrees(found.gossip, row.by_ports[i].gossip, living_ranks(machine.topology));
     }
   }
   INFO(decided << " decided, " << checked << " proofs checked");

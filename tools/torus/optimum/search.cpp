@@ -9,6 +9,8 @@
 #include <torus/bounds.hpp>
 #include <torus/error.hpp>
 
+#include "algorithms/bounds/growth.hpp"
+
 namespace torus::command {
 namespace {
 
@@ -31,14 +33,6 @@ std::vector<NodeId> telling_roots(const Topology& topology) {
     if (tells) roots.push_back(node);
   }
   return roots;
-}
-
-std::vector<NodeId> living_nodes(const Topology& topology) {
-  std::vector<NodeId> nodes;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) nodes.push_back(node);
-  }
-  return nodes;
 }
 
 class Search {
@@ -65,7 +59,7 @@ class Search {
       }
       first = false;
     }
-    const std::vector<NodeId> nodes = living_nodes(machine_.topology);
+    const std::vector<NodeId> nodes = living_ranks(machine_.topology);
     Fewest& gossip = optimum.gossip;
     gossip = from(bounds_of(Collective::multinode_broadcast, nodes));
     if (broadcast.at_least > gossip.at_least) {
