@@ -172,11 +172,13 @@ void RoundSearch::match_channels(std::span<const double> urgency) {
   }
   std::sort(receivers.begin(), receivers.end());
   const int depth = useful_.size() <= most_augmented ? std::numeric_limits<int>::max() : 0;
+  ++search_;
   for (int round = 0; round < ports_; ++round) {
     for (const auto& [lack, random, node] : receivers) {
       if (received[node] > round || static_cast<std::uint32_t>(received[node]) >= lacks_[node]) continue;
+      if (!find_sender(node, depth)) continue;  // the senders that it met are of no use to the next one either
+      ++received[node];
       ++search_;
-      if (find_sender(node, depth)) ++received[node];
     }
   }
 }
@@ -222,14 +224,16 @@ void RoundSearch::deliver_to(NodeId node, std::vector<Delivery>& step) {
   if (room == 0) return;
   const bool chooses = limited_ || !few_ports_;  // else all come
   for (std::uint32_t w = 0; w < words_; ++w) reach_[w] &= ~held_[node * words_ + w];
+  tried_.assign(of_node.size(), false);  // what one block found full to no avail is so for the next
   for (auto rarest = rarity_.begin(); room > 0 && rarest != rarity_.end(); ++rarest) {
     candidates_.clear();
     for (std::uint32_t w = 0; w < words_; ++w)
       each_bit(rarest->second[w] & reach_[w], w, [&](std::uint32_t b) { candidates_.emplace_back(chooses ? tie(node, b) : 0, b); });
     if (chooses) std::sort(candidates_.begin(), candidates_.end());
     for (std::size_t i = 0; i < candidates_.size() && room > 0; ++i) {
+      if (!place(candidates_[i].second, node)) continue;
+      --room;
       tried_.assign(of_node.size(), false);
-      if (place(candidates_[i].second, node)) --room;
     }
   }
   for (std::size_t i = 0; i < of_node.size(); ++i) {
