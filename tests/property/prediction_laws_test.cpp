@@ -48,7 +48,7 @@ TEST_CASE("no prediction is below its lower bound, for messages of up to 2^62 by
     const Machine machine = random_machine(own, random_shape(own, 100));
     const Request request = random_request(own, machine.topology, random_bytes(own, 62));
     const Bounds bounds = lower_bounds(machine, request);
-    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan) {
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan, const PlanCache&) {
       const std::string wrong = objection(algorithm, machine, request, plan, bounds);
       if (!wrong.empty()) FAIL_CHECK(text_of(machine, request) << ": " << wrong);
       ++plans;
@@ -84,7 +84,7 @@ TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[pr
     constexpr unsigned bits = 20;
     const Bytes bytes = Bytes{1} << (58 + random_below(own, 5));
     Request request = random_request(own, machine.topology, bytes);
-    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan) {
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan, PlanCache& cache) {
       const bool control_alone = request.collective == Collective::multinode_broadcast && request.sources.empty();
       if (!plan.predicts() || request.bytes == 0 || control_alone) return;
       Request shorter = request;
@@ -94,7 +94,7 @@ TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[pr
           if (name == parameter.name && !parameter.words.empty()) shorter.parameters.set(name, value);
         }
       }
-      const Plan less = algorithm.plan(machine, shorter);
+      const Plan less = algorithm.plan(machine, shorter, cache);
       CAPTURE(algorithm.name, text_of(machine, request), plan.channel_bytes, less.channel_bytes);
       const double times = std::ldexp(1.0, bits);
       // The plan of least time for another length may be cut otherwise, and bring other bytes. A sum that overflows is off by far more.
@@ -125,7 +125,7 @@ TEST_CASE("where all nodes have long messages for all, no run takes longer than 
     request.bytes = random_bytes(own, 16);
     request.sources.resize(topology.nodes());
     std::iota(request.sources.begin(), request.sources.end(), NodeId{0});
-    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan&) {
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan&, const PlanCache&) {
       if (algorithm.name == "edst") return;  // what its pipeline says is a rule, and no limit
       const Run run = emulate(algorithm, machine, request);
       CAPTURE(algorithm.name, text_of(machine, request), run.plan.steps, run.result.steps, run.plan.channel_bytes);
