@@ -1,4 +1,4 @@
-// The yardsticks of one port: once round all nodes, and dimension by dimension.
+// The yardstick of one port: once round all nodes.
 #include <cstdint>
 
 #include "tests/support/halves.hpp"
@@ -24,24 +24,5 @@ TEST_CASE("round all nodes by rank, a half takes N-1 steps of a segment each, on
     const Run run = emulate(*find_algorithm(Collective::allreduce, "ring"),
                             Machine(topology, 1, Switching::wormhole, Contention::forbid, descending), request);
     CHECK(complaint(run) == "");
-  }
-}
-
-TEST_CASE("dimension by dimension, a half takes n-1 steps a ring or complete dimension and twice as many a line", "[conformance]") {
-  for (const Topology& topology : telling_shapes()) {
-    CAPTURE(topology.text());
-    const HalfFigures half = halves_on("dimension-wise", topology);
-    std::uint64_t steps = 0, blocks = 0, owners = topology.nodes();
-    for (const DimensionShape& dimension : topology.shape()) {
-      const auto n = static_cast<std::uint64_t>(dimension.extent);
-      const std::uint64_t turns = dimension.wiring == Wiring::line ? 2 * (n - 1) : n - 1;
-      owners /= n;
-      steps += turns;
-      blocks += turns * owners;
-    }
-    CHECK(half.steps == steps);
-    CHECK(half.channel == blocks);
-    CHECK(half.combined == blocks);
-    if (is_torus(topology)) CHECK(blocks == topology.nodes() - 1);  // optimal
   }
 }
