@@ -1,19 +1,17 @@
-/// What the places of a line do when each sends one message and receives one in a step, so that all hear of all in the fewest steps.
+/// What the places of a line do when each sends one message and receives one in a step, so that all hear of all in few steps.
 ///
 /// Rings and lines: neighbours exchange in pairs, a place with its two neighbours in turns. On an odd ring one place is left over: it
-/// rests, and the rest goes up by a place a step. A ring of 3 is complete. Complete: every place sends 2^j places up in step j.
+/// rests, and the rest goes up by a place a step. Complete dimensions and rings of 3: every place sends 2^j places up in step j.
 ///
-/// Steps    even ring n/2, odd ring (n+3)/2, line n-1 (n even) or n, complete ceil(log2 n). A line of an odd number of places, and odd
-/// rings
-///          of 5 to 11, cannot do with fewer: algorithms/fewest.md.
-/// Proof of (n+3)/2. Let r = (place - step) mod n: a place with r = 0 rests, odd r exchanges up, even r down. Going up, r of the place
-/// where a block is stays the same as long as it moves: odd r moves in every step, even r waits once, r = 0 twice. Going down it falls by 2
-/// a move, and at r = 0 the block waits once: even r moves until there, odd r waits once before. So in T steps a block gets T + (T-2),
-/// (T-1) + (T-1) or, of r = 0, (T-2) + (T-2) places far: n+1, n+1, n-1. All places are the n-1 others. Source   neighbour exchange of even
-/// rings: Chen, Zhang, Zhang & Yuan (2005); odd rings and lines: this project.
+/// Steps    even ring n/2, odd ring (n+3)/2, line n-1 (n even) or n, complete ceil(log2 n). Lines of up to 8 places and rings of 5 to 12
+///          cannot do with fewer: algorithms/fewest.md.
+/// Proof    of (n+3)/2. Let r = (place - step) mod n: a place with r = 0 rests, odd r exchanges up, even r down. Going up, a block stays at
+///          the same r while it moves: of odd r it moves in every step, of even r it waits once, of r = 0 twice. Going down, r falls by 2 a
+///          move, and at r = 0 the block waits once; of odd r it waits once before. So in T steps the two ways of a block are T + (T-2)
+///          places, (T-1) + (T-1), or of r = 0 (T-2) + (T-2): n+1, n+1 and n-1, all others.
+/// Source   even rings: Chen, Zhang, Zhang & Yuan (2005); odd rings and lines: this project.
 #pragma once
 
-#include <bit>
 #include <algorithm>
 #include <cstdint>
 #include <optional>

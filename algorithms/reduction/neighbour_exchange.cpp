@@ -2,18 +2,20 @@
 /// neighbours exchange in pairs.
 ///
 /// Along a line a node exchanges with its two neighbours in turns (lines/paired_line.hpp). All-gather: it sends what the neighbour lacks,
-/// at most the bundles of two places; the reduce-scatter runs the same steps backwards and combines. On odd rings of long blocks single
-/// bundles go round instead, in n-1 steps of the fewest bytes, where that takes less model time. All-reduce, `halves`: both, one after the
-/// other. `whole`: nodes exchange sums of whole vectors. To a neighbour goes all that a node has (register 0), or where the neighbour has a
-/// part of it what came last, which waits in register 1. A barrier sends the same messages without blocks. Machine  any mix of rings, lines
-/// and complete dimensions, twisted tori; packet (single hops), one port, no channel shared. Variant  of an all-reduce: the one of less
-/// model time. Steps    a half, `whole` and barrier: sum over the dimensions, of an even ring n/2, an odd ring (n+3)/2, a line n-1 (n even)
-/// or n, a
-///          complete dimension or ring of 3 ceil(log2 n). On tori of even sides that is the diameter, which is optimal.
+/// at most the bundles of two places; the reduce-scatter runs the same steps backwards and combines. Where that takes less model time, for
+/// long blocks, single bundles go round odd rings, in n-1 steps of the fewest bytes, or all nodes are one ring, a cycle through all.
+/// All-reduce, `halves`: both, one after the other. `whole`: nodes exchange sums of whole vectors. To a neighbour goes all that a node has
+/// (register 0), or where the neighbour has a part of it what came last, which waits in register 1. A barrier sends the same messages
+/// without blocks.
+/// Machine  any mix of rings, lines and complete dimensions, twisted tori; packet (single hops), one port, no channel shared.
+/// Variant  of an all-reduce: the one of less model time.
+/// Steps    a half, `whole` and barrier: sum over the dimensions, of an even ring n/2, an odd ring (n+3)/2, a line n-1 (n even) or n, a
+///          complete dimension or ring of 3 ceil(log2 n); on tori of even sides the diameter, which is optimal. The cycle: as a ring of N.
 /// Bytes    a half: of an even ring or complete dimension n-1 bundles, an odd ring n+1, a line 2n-3 or 2n-2; the fewest on tori of even
-///          sides. `whole`: m a step.   Memory  O(k) a node beside the ids of a step; `whole` 2 vectors.
-/// Source   this project; even rings: Chen, Zhang, Zhang & Yuan (2005), in MPI libraries as `neighbor`; single bundles:
-///          folklore, optimal by Patarasuk & Yuan (2009).
+///          sides, and on cycles of even N. `whole`: m a step.
+/// Memory   O(k) a node beside the ids of a step, tables of O(N) for all nodes; `whole` 2 vectors.
+/// Source   this project; even rings: Chen, Zhang, Zhang & Yuan (2005), in MPI libraries as `neighbor`; single bundles: folklore,
+///          optimal by Patarasuk & Yuan (2009).
 
 #include <array>
 #include <memory>
@@ -43,19 +45,27 @@ class Gather final : public ReversibleReduceScatter {
   /// bytes: of a node's block.
   Gather(const Machine& machine, double bytes) : topology_{machine.topology} {
     const std::vector<Dimension> order = lines::gathering_order(topology_);
-    double bundle = 1;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      ExchangePhase phase(topology_, order[i], std::span(order).first(i));
-      CostModel cost = machine.cost;
-      cost.byte_s = cost.byte_s_of(phase.dimension());
-      const auto time = [&](const Phase& p) {
-        return cost.steps(p.steps(), static_cast<double>(p.gathered()) * bundle * bytes, p.steps());
-      };
-      Phase pairs{std::move(phase), false}, round{pairs.along, true};
+    double bundle = 1, time_s = 0;
+    const auto add = [&](ExchangePhase along, bool ring, const CostModel& cost) {
+      Phase pairs{std::move(along), false}, round{pairs.along, true};
+      const double in_pairs = pairs.time_s(cost, bundle * bytes), in_turn = round.time_s(cost, bundle * bytes);
       bundle *= pairs.along.line().places();
-      const bool ring = topology_.wiring(pairs.along.dimension()) == Wiring::ring;
-      phases_.push_back(ring && time(round) < time(pairs) ? std::move(round) : std::move(pairs));
+      time_s += ring ? std::min(in_pairs, in_turn) : in_pairs;
+      phases_.push_back(ring && in_turn < in_pairs ? std::move(round) : std::move(pairs));
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      CostModel cost = machine.cost;
+      cost.byte_s = cost.byte_s_of(order[i]);
+      add(ExchangePhase(topology_, order[i], std::span(order).first(i)), topology_.wiring(order[i]) == Wiring::ring, cost);
     }
+    const NodeId nodes = topology_.nodes(), half = nodes / 2;
+    if (!lines::has_node_cycle(topology_) || load().channel == nodes - 1) return;
+    if (time_s <= machine.cost.steps(half, (nodes - 1.0) * bytes, half)) return;
+    const double by_dimension = std::exchange(time_s, 0);
+    std::vector<Phase> phases = std::exchange(phases_, {});
+    bundle = 1;
+    add(ExchangePhase(std::make_shared<const lines::NodeCycle>(lines::node_cycle(topology_))), true, machine.cost);
+    if (by_dimension <= time_s) phases_ = std::move(phases);
   }
 
   std::uint64_t steps() const override {
@@ -70,7 +80,7 @@ class Gather final : public ReversibleReduceScatter {
     const ExchangePhase& along = phase.along;
     const std::int32_t place = along.place(topology_, self.rank());
     const PairedLine::Run came = phase.came(place, number);
-    if (came.count > 0) append(self, along, came, out.add({phase.back(topology_, place, number)}));
+    if (came.count > 0) append(self, along, came, out.add({along.leg(topology_, self.rank(), phase.source(place, number))}));
   }
 
   void mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const override {
@@ -79,7 +89,7 @@ class Gather final : public ReversibleReduceScatter {
     const std::int32_t place = along.place(topology_, self.rank()), offset = phase.target(place, number);
     if (offset == 0) return;
     const PairedLine::Run goes = phase.came(modulo(place + offset, along.line().places()), number);
-    if (goes.count > 0) append(self, along, goes, out.add({along.leg(offset)}));
+    if (goes.count > 0) append(self, along, goes, out.add({along.leg(topology_, self.rank(), offset)}));
   }
 
   Load load() const override {
@@ -105,9 +115,9 @@ class Gather final : public ReversibleReduceScatter {
     PairedLine::Run came(std::int32_t place, std::int32_t step) const noexcept {
       return round ? PairedLine::Run{modulo(place - 1 - step, along.line().places()), 1} : along.line().gathered(place, step);
     }
-    /// To the place that it came from.
-    Leg back(const Topology& topology, std::int32_t place, std::int32_t step) const noexcept {
-      return along.back(topology, round ? +1 : -along.line().source(place, step));
+    std::int32_t source(std::int32_t place, std::int32_t step) const noexcept { return round ? -1 : along.line().source(place, step); }
+    double time_s(const CostModel& cost, double bundle) const noexcept {
+      return cost.steps(steps(), static_cast<double>(gathered()) * bundle, steps());
     }
     std::uint64_t gathered() const noexcept {
       std::uint64_t sum = 0;
@@ -154,7 +164,7 @@ using Phases = std::vector<ExchangePhase>;
 void send(Node& self, const ExchangePhase& phase, std::int32_t step, bool barrier) {
   const std::optional<PairedLine::Sum> sum = phase.line().sum(phase.place(self.topology(), self.rank()), step);
   if (!sum) return;
-  const Leg leg = phase.leg(sum->offset);
+  const Leg leg = phase.leg(self.topology(), self.rank(), sum->offset);
   if (barrier) return self.send({leg}, {});
   const Combine into = sum->into_both ? combine_into({0, 1}) : combine;
   const BlockId block = static_cast<BlockId>(sum->from);
@@ -209,8 +219,8 @@ std::optional<Refusal> also_requires(const Machine&, const Request& request) {
   return std::nullopt;
 }
 
-/// Of the halves: the ranks of earlier phases.
-Bytes planning_bytes(const Machine& machine) { return Bytes{2} * machine.topology.nodes() * sizeof(NodeId); }
+/// Of the halves: the ranks of earlier phases, and a cycle.
+Bytes planning_bytes(const Machine& machine) { return Bytes{6} * machine.topology.nodes() * sizeof(NodeId); }
 
 constexpr std::array former_names{FormerName{"dimension-wise"}};
 constexpr std::array parameters{parameter::variant(variants)};
@@ -232,11 +242,14 @@ constexpr Algorithm neighbour_exchange(Collective collective, std::string_view s
           .former_names = former_names};
 }
 
-constexpr std::string_view sum_of_steps = "sum of T_i: even ring n/2, odd ring (n+3)/2 or n-1, line n-1 or n, complete ceil(log2 n)";
+constexpr std::string_view
+    sum_of_steps = "sum of T_i: even ring n/2, odd ring (n+3)/2, line n-1 or n, complete ceil(log2 n)",
+    half_steps =
+        "sum of T_i: even ring n/2, odd ring (n+3)/2 or n-1, line n-1 or n, complete ceil(log2 n); long blocks also as on one ring of N";
 
 constexpr Algorithm
     reduce_scatter = neighbour_exchange(
-        Collective::reduce_scatter, sum_of_steps,
+        Collective::reduce_scatter, half_steps,
         {.first =
              "Along one dimension a node exchanges with its two neighbours in turns, and gives each what is meant for places on its side.",
          .then = "What comes is added to what the node has, and the next dimension does the same with what is left.",
@@ -244,7 +257,7 @@ constexpr Algorithm
              "One send and one receive a step bring news from both sides, so that a ring takes half as many steps as once round it, and on "
              "even rings no byte is sent in vain."}),
     all_gather = neighbour_exchange(
-        Collective::multinode_broadcast, sum_of_steps,
+        Collective::multinode_broadcast, half_steps,
         {.first =
              "Along one dimension a node exchanges with its two neighbours in turns, and sends each what it lacks, two bundles at most.",
          .then = "Then the next dimension does the same with the bundles that have been gathered so far.",

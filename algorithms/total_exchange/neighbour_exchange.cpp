@@ -2,12 +2,12 @@
 ///
 /// Along a line a node exchanges with its two neighbours in turns (lines/paired_line.hpp). At the start of a phase each block takes the
 /// shorter way to its place, and half way round an even ring the one that gets there in time. All blocks at a node that go the partner's
-/// way are one message. In a complete dimension step j moves what has bit j of its offset. Machine  any mix of rings, lines and complete
-/// dimensions, twisted tori; packet (single hops), one port, no channel shared. Steps    sum over the dimensions, of an even ring n/2, an
-/// odd ring (n+3)/2, a line n-1 (n even) or n, a complete dimension or ring of 3
-///          ceil(log2 n). On tori of even sides that is the diameter, which is optimal.
+/// way are one message. In a complete dimension step j moves what has bit j of its offset.
+/// Machine  any mix of rings, lines and complete dimensions, twisted tori; packet (single hops), one port, no channel shared.
+/// Steps    sum over the dimensions, of an even ring n/2, an odd ring (n+3)/2, a line n-1 (n even) or n, a complete dimension or ring of 3
+///          ceil(log2 n); on tori of even sides the diameter, which is optimal.
 /// Bytes    of an even ring N n/4 blocks: the fewest that one port allows. Odd rings half as many again, lines twice.
-/// Header   none.   Memory  O(1) a node beside the ids of a step: who has which block in which step is arithmetic.
+/// Header   none.   Memory  O(1) a node beside the ids of a step, tables of O(N) for all nodes: who has which block when is arithmetic.
 /// Source   this project.
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void send(Node& self, const Phases& phases, std::size_t i, std::int32_t step) {
       for (const NodeId later : phases[i].later) blocks.push_back(row + later);
     }
   });
-  if (!blocks.empty()) self.forward({along.leg(offset)}, blocks);
+  if (!blocks.empty()) self.forward({along.leg(topology, self.rank(), offset)}, blocks);
 }
 
 Program program(Node& self, const Phases& phases) {

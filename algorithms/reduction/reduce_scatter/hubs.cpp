@@ -8,7 +8,7 @@
 ///   swap      the hubs of a group exchange what has come
 ///   spread    the arms get what they lack, as they gave
 /// A reduce-scatter runs the steps backwards and combines. A ring may also have no hubs: then each node passes single blocks on to the
-/// next, as in `neighbour-exchange`. Each dimension takes the form of least model time: few pairs of hubs for short blocks, none for long ones.
+/// next, as `neighbour-exchange` can. Each dimension takes the form of least model time: few pairs of hubs for short blocks, none for long.
 /// Machine  rings and lines, wormhole, one port, no channel shared: a group's routes stay in it, and the haul's meet at hubs.
 /// Steps    for a half, sum over the dimensions: 2 ceil(log2 (a+1)) + 1, a the places of the longest arm; with c > 1 pairs also
 ///          floor(c/2) + 1, on a line c. Without hubs n-1.

@@ -163,3 +163,22 @@ TEST_CASE("an all-reduce in pairs is whole where short, in halves where long or 
   request.parameters.set("variant", "whole");
   CHECK(why_not(exchange, Machine(Topology("8x8"), 1, Switching::packet), request).find("order of its own") != std::string::npos);
 }
+
+TEST_CASE("long blocks go round one cycle through all nodes of a mesh, and of odd sides one of which is a ring", "[conformance]") {
+  for (const char* shape : {"mesh:4x6", "mesh:3x4", "mesh:2x3x5", "mesh:2x2x3", "3mx4m", "mesh:1x5x4"}) {
+    const Topology topology(shape);
+    for (const Collective collective : {Collective::multinode_broadcast, Collective::reduce_scatter}) {
+      CAPTURE(shape, name(collective));
+      const RunResult result = ran_in_pairs(topology, paired_request(topology, collective, 60000));
+      CHECK(result.steps == topology.nodes() / 2);
+      CHECK(result.channel_bytes_sum == (topology.nodes() - 1) * 60000);
+    }
+  }
+  for (const char* shape : {"5x5m", "3mx5c", "3mx3x3m"}) {
+    const Topology topology(shape);
+    const RunResult result = ran_in_pairs(topology, paired_request(topology, Collective::multinode_broadcast, 100000));
+    CAPTURE(shape);
+    CHECK(result.steps == topology.nodes() - 1);  // single bundles
+    CHECK(result.channel_bytes_sum == (topology.nodes() - 1) * 100000);
+  }
+}
