@@ -21,9 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -33,7 +31,7 @@
 #include "algorithms/common/living_channels.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/reduction/rounds_prediction.hpp"
+#include "algorithms/reduction/scan_in_turns.hpp"
 #include "algorithms/schedule/repeated.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
@@ -209,12 +207,8 @@ class Timetable {
   std::vector<NodeId> order_;
 };
 
-struct Scan {
-  RepeatedSchedule once;      ///< in the fewest steps found, not to be repeated
-  RepeatedSchedule in_turns;  ///< with the shortest period found
-};
-
-Scan make_scan(const Machine& machine) {
+/// In the fewest steps found, not to be repeated; and with the shortest period found.
+std::vector<RepeatedSchedule> make_tables(const Machine& machine) {
   const Topology& topology = machine.topology;
   std::vector<Telling> tellings;
   add_tellings(topology, 0, topology.nodes(), tellings);
@@ -224,42 +218,17 @@ Scan make_scan(const Machine& machine) {
   for (Step period = std::max<Step>(1, once.most_uses());; ++period) {
     Timetable in_turns(machine, channels, period);
     if (!std::all_of(tellings.begin(), tellings.end(), [&](const Telling& telling) { return in_turns.add(telling); })) continue;
+    std::vector<RepeatedSchedule> tables;
     Schedule first = once.take();
     const Step steps = std::max<Step>(1, first.steps());
-    return {RepeatedSchedule(machine, std::move(first), steps, 1), RepeatedSchedule(machine, in_turns.take(), period, 1)};
+    tables.emplace_back(machine, std::move(first), steps, 1);
+    tables.emplace_back(machine, in_turns.take(), period, 1);
+    return tables;
   }
-}
-
-double time_s(const Machine& machine, const Request& request, const RepeatedSchedule& schedule, std::uint32_t segments) {
-  Plan plan;
-  predict_rounds(plan, machine, request, schedule, segments, segments);
-  return plan.model_time_s(machine.cost);
 }
 
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
-  const auto scan = cache.of<make_scan>(machine);
-  const auto time = [&](std::uint32_t k) { return time_s(machine, request, k == 1 ? scan->once : scan->in_turns, k); };
-  Plan plan;
-  plan.segments = request.parameters.whole("segments");
-  if (plan.segments == 0) {
-    const double period = scan->in_turns.period(), latency = (scan->in_turns.steps(1) - period) / period;
-    plan.segments =
-        best_segments(std::max(0.0, latency), request.bytes / size_of(request.reduction.type), 2 * machine.topology.nodes(),
-                      machine.cost.byte_s * static_cast<double>(size_of(request.reduction.type)), machine.cost.steps(1, 0, 1), time);
-    if (time(1) <= time(plan.segments)) plan.segments = 1;
-  }
-  const RepeatedSchedule& chosen = plan.segments == 1 ? scan->once : scan->in_turns;
-  const auto sends = chosen.first().sends();
-  plan.registers = std::any_of(sends.begin(), sends.end(), [](const Schedule::Send& s) { return s.registers > 1; }) ? 2 : 1;
-  const auto schedule = std::make_shared<const RepeatedSchedule>(
-      machine, chosen.first().renumbered([&](BlockId id) { return id * plan.segments; }), chosen.period(), 1);
-  plan.start = [schedule, segments = plan.segments](Node& self) { return follow(self, *schedule, segments); };
-  plan.formula = "T + q (S-1), T = " + std::to_string(schedule->first().steps()) + " as found";
-  predict_rounds(plan, machine, request, *schedule, plan.segments, plan.segments);
-  plan.table_bytes = schedule->table_bytes();
-  plan.notes = {{"segments", std::to_string(plan.segments)}};
-  if (plan.segments > 1) plan.notes.emplace_back("steps from segment to segment", std::to_string(schedule->period()));
-  return plan;
+  return plan_in_turns(machine, request, *cache.of<make_tables>(machine));
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {

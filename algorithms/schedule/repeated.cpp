@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 
 #include <torus/error.hpp>
@@ -27,10 +28,11 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
   for (std::size_t i = 0; i < all.size(); ++i) sends_[next[index(all[i].from, all[i].step)]++] = static_cast<std::uint32_t>(i);
 
   std::map<std::pair<Step, std::size_t>, Row> channels, work;
-  const auto add = [&](auto& rows, const Schedule::Send& s, std::size_t of) {
+  const auto add = [&](auto& rows, const Schedule::Send& s, std::size_t of, std::uint32_t blocks) {
+    const auto frame = static_cast<std::uint32_t>(s.step / period_);
     Row& row = rows[{s.step % period_, of}];
-    row.resize(frames_);
-    row[s.step / period_] += s.blocks;
+    if (row.empty() || row.back().first != frame) row.emplace_back(frame, 0);
+    row.back().second += blocks;
   };
   std::map<std::pair<Step, std::size_t>, double> byte_s;
   const Topology& topology = machine.topology;
@@ -38,15 +40,31 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
   for (const Schedule::Send& s : all) {
     const Leg leg = first_.route(s)[0];
     const std::size_t channel = s.from * slots + static_cast<std::size_t>(topology.slot(leg.dimension, leg.hops));
-    add(channels, s, channel);
+    add(channels, s, channel, s.blocks);
     if (!machine.cost.one_speed()) byte_s[{s.step % period_, channel}] = machine.byte_s(s.from, leg.dimension, leg.hops);
-    if ((s.manner == Manner::combine || s.manner == Manner::share) && (s.registers & 1U) != 0) add(work, s, s.to);
+  }
+  // Step by step: first all is sent, then it arrives.
+  std::vector<const Schedule::Send*> by_step(all.size());
+  std::transform(all.begin(), all.end(), by_step.begin(), [](const Schedule::Send& s) { return &s; });
+  std::stable_sort(by_step.begin(), by_step.end(), [](const auto* a, const auto* b) { return a->step < b->step; });
+  std::vector<std::uint8_t> held(first_.nodes(), 1);  // registers that hold something, a bit each
+  for (auto s = by_step.begin(); s != by_step.end();) {
+    const auto arrives = std::find_if(s, by_step.end(), [step = (*s)->step](const auto* later) { return later->step != step; });
+    for (auto sent = s; sent != arrives; ++sent) {
+      if ((*sent)->manner == Manner::combine) held[(*sent)->from] &= 1U;
+    }
+    for (; s != arrives; ++s) {
+      if ((*s)->manner != Manner::combine && (*s)->manner != Manner::share) continue;
+      std::uint8_t& here = held[(*s)->to];
+      const auto combined = static_cast<std::uint32_t>(std::popcount(static_cast<unsigned>(here & (*s)->registers)));
+      if (combined > 0) add(work, **s, (*s)->to, combined * (*s)->blocks);
+      here |= (*s)->registers;
+    }
   }
   byte_s_.resize(byte_s.empty() ? 0 : period);
   for (const auto& [key, seconds] : byte_s) byte_s_[key.first].push_back(seconds);
   for (auto& [key, row] : channels) {
-    const auto sends = std::count_if(row.begin(), row.end(), [](std::uint32_t blocks) { return blocks > 0; });
-    together_ = together_ || sends > 1;
+    together_ = together_ || row.size() > 1;
     channels_[key.first].push_back(std::move(row));
   }
   for (auto& [key, row] : work) work_[key.first].push_back(std::move(row));
@@ -65,9 +83,10 @@ RepeatedSchedule::Most RepeatedSchedule::most(const std::vector<std::vector<Row>
       const Row& row = rows[remainder][i];
       const double weight = weights != nullptr ? (*weights)[remainder][i] : 0;
       std::uint64_t blocks = 0;
-      for (std::size_t j = 0; j < most.size(); ++j) {
-        if (j < frames_) blocks += row[j];
-        if (j >= window) blocks -= row[j - window];
+      auto begins = row.begin(), ends = row.begin();
+      for (std::size_t j = row.front().first; j < row.back().first + window; ++j) {
+        if (begins != row.end() && begins->first == j) blocks += (begins++)->second;
+        if (ends->first + window == j) blocks -= (ends++)->second;
         most[j].blocks = std::max(most[j].blocks, blocks);
         most[j].weighted = std::max(most[j].weighted, static_cast<double>(blocks) * weight);
       }
@@ -83,21 +102,21 @@ RepeatedSchedule::Most RepeatedSchedule::most(const std::vector<std::vector<Row>
 }
 
 RepeatedSchedule::Loads RepeatedSchedule::loads(std::uint32_t rounds) const {
-  std::vector<std::vector<Row>> busy(period_);
+  std::vector<std::vector<bool>> busy(period_);
   for (Step r = 0; r < period_; ++r) {
-    Row& any = busy[r].emplace_back(frames_);
+    busy[r].resize(frames_);
     for (const Row& row : channels_[r]) {
-      for (std::size_t j = 0; j < frames_; ++j) any[j] = std::max(any[j], row[j]);
+      for (const auto& [frame, blocks] : row) busy[r][frame] = true;
     }
   }
   const Most channel = most(channels_, byte_s_.empty() ? nullptr : &byte_s_, rounds);
   Loads loads{.channel = channel.blocks, .combined = most(work_, nullptr, rounds).blocks, .channel_byte_s = channel.weighted};
   const std::size_t window = std::min<std::size_t>(rounds, frames_);
-  for (const std::vector<Row>& row : busy) {
+  for (const std::vector<bool>& row : busy) {
     for (std::size_t j = 0; j < frames_ + window - 1; ++j) {
       const std::size_t from = j + 1 < window ? 0 : j + 1 - window, to = std::min(j + 1, frames_);
-      const bool sends = std::any_of(row[0].begin() + static_cast<std::ptrdiff_t>(from), row[0].begin() + static_cast<std::ptrdiff_t>(to),
-                                     [](std::uint32_t blocks) { return blocks > 0; });
+      const auto end = row.begin() + static_cast<std::ptrdiff_t>(to);
+      const bool sends = std::find(row.begin() + static_cast<std::ptrdiff_t>(from), end, true) != end;
       loads.busy += sends ? (j == frames_ - 1 ? rounds - window + 1 : 1) : 0;
     }
   }
@@ -160,7 +179,9 @@ Step RepeatedSchedule::end_of(NodeId node, std::uint32_t rounds) const noexcept 
 Bytes RepeatedSchedule::table_bytes() const noexcept {
   Bytes rows = 0;
   for (const auto* table : {&channels_, &work_}) {
-    for (const std::vector<Row>& remainder : *table) rows += remainder.size() * (sizeof(Row) + frames_ * sizeof(std::uint32_t));
+    for (const std::vector<Row>& remainder : *table) {
+      for (const Row& row : remainder) rows += sizeof(Row) + row.size() * sizeof(Row::value_type);
+    }
   }
   return first_.table_bytes() + start_.size() * sizeof(std::size_t) + sends_.size() * sizeof(std::uint32_t) + rows;
 }

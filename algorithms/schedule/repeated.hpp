@@ -10,8 +10,8 @@
 namespace torus {
 
 /// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. All sends
-/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. Registers beyond 0 are
-/// empty when something comes for them, and combine nothing.
+/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. What a node gives away
+/// leaves all its registers beyond 0 empty.
 class RepeatedSchedule {
  public:
   RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride);
@@ -35,8 +35,8 @@ class RepeatedSchedule {
   Bytes table_bytes() const noexcept;
 
  private:
-  /// Blocks by period since the start, of one channel or one node, in the steps of one remainder modulo the period.
-  using Row = std::vector<std::uint32_t>;
+  /// Of one channel or one node, in the steps of one remainder modulo the period: periods since the start, ascending, and blocks in each.
+  using Row = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   /// Sums over the steps of the most in a row, and of the most times the weight of the row.
   struct Most {
     std::uint64_t blocks = 0;
