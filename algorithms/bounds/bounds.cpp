@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <torus/bounds.hpp>
+#include <torus/schedule.hpp>
 
 #include "algorithms/bounds/broadcast_bounds.hpp"
 #include "algorithms/bounds/growth.hpp"
@@ -164,9 +165,11 @@ void bound_steps(const Question& asked, Bounds& bounds) {
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + counted(side, "node") + " of a line: a step adds at most one over its only channel and two for each informed node");
   }
-  if (topology.whole() && facts_of(asked.request.collective).wanted != CollectiveFacts::Wanted::at_root) {
+  if (topology.whole()) {
+    // What comes to a root goes out from it backwards, in the opposite order of dimensions.
+    const bool backwards = facts_of(asked.request.collective).wanted == CollectiveFacts::Wanted::at_root;
     raise<std::uint64_t>(
-        bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
+        bounds.steps, bounds.steps_reason, least_ordered_steps(backwards ? Schedule::mirrored(asked.machine) : asked.machine, bounds.steps),
         "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
   }
   const bool from_all =
@@ -327,7 +330,10 @@ constexpr std::int32_t most_hops_of_points = 512;
 
 void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  const bool one = asked.request.collective == Collective::broadcast;
+  // A reduce whose steps and routes run backwards is a broadcast: what each node gives comes to the root by some way. A scan is a broadcast
+  // of what has a part of the first node's vector in it.
+  const bool scan = asked.request.collective == Collective::scan;
+  const bool one = scan || asked.request.collective == Collective::broadcast || asked.request.collective == Collective::reduce;
   // Of several messages each needs what a broadcast of it needs, and they together the bytes of all. On a whole torus all sources are
   // alike.
   const bool several =
@@ -340,7 +346,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
   bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
                                   asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
-  if (several && asked.request.bytes > 0)
+  if ((several || scan) && asked.request.bytes > 0)
     bounds.points->least_load = std::max(1.0, bounds.channel_bytes * static_cast<double>(ports) / static_cast<double>(asked.request.bytes));
 }
 
@@ -348,8 +354,8 @@ void bound_points(const Question& asked, Bounds& bounds) {
 
 double Bounds::model_time_s(const CostModel& cost) const {
   const double simple = simple_model_time_s(cost);
-  if (!filling.empty()) return std::max(simple, filling_time_s(*this, cost));
-  return points ? std::max(simple, broadcast_time_s(*points, steps, route_hops, cost)) : simple;
+  return std::max(
+      {simple, filling.empty() ? 0 : filling_time_s(*this, cost), points ? broadcast_time_s(*points, steps, route_hops, cost) : 0});
 }
 
 Bounds lower_bounds(const Machine& machine, const Request& request) {
@@ -382,6 +388,8 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
   } else {
     bound_reduction(machine, request, bounds);
     if (request.collective == Collective::allreduce) bound_allreduce(machine, request, bounds);
+    if (request.collective == Collective::scan) bound_filling(machine, static_cast<double>(request.bytes), bounds);
+    bound_points(asked, bounds);
   }
   bound_cuts(machine, request, bounds);
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);

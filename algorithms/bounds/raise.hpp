@@ -27,6 +27,8 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
 
 /// allreduce.cpp: partitions of the nodes and, under packet switching, how long a pipeline takes to fill. After bound_reduction().
 void bound_allreduce(const Machine& machine, const Request& request, Bounds& bounds);
+/// allreduce.cpp: what filling leaves of `bytes` that each node must bring to each that is later in rank. After the bounds of bytes.
+void bound_filling(const Machine& machine, double bytes, Bounds& bounds);
 /// The model time that filling leaves; at least one pair of nodes.
 double filling_time_s(const Bounds& bounds, const CostModel& cost);
 

@@ -12,7 +12,12 @@
 ///    sum of all c_v. And m over the channels of the weakest node, each way; and m over each cut, each way.
 ///  - Reduce: m over c_root; (N-1) m over the sum of all c_v; m over the weakest node's.
 ///  - Scatter, gather: (N-1) b over c_root, and for the middle cuts the blocks beyond over the links.
-///  - Scan: m over the weakest node's. Barrier: none.
+///  - Scan: m over the weakest node's. And on untwisted whole shapes m over the channels into an end of a line of the last dimension. Let U
+///    be the last places of all these lines. In the order of ranks nodes of U and others take turns, so the first nodes of the g = N/n
+///    runs of U have results with g different sets of others' contributions in them, each more than the one before. As vectors of how
+///    often each other node contributes, these are linearly independent, and all that the nodes of U hold is a sum of partials that
+///    entered U and of their own. So g partials of each segment enter at least, g m bytes, over g times the channels of one line.
+///    Barrier: none.
 /// Where dimensions differ in speed, the bytes take at least as long as on the fastest; all-reduce: more in allreduce.cpp.
 /// Combining: N-1 combinations of m bytes in all, so the busiest nodes combine m (N-1)/N at least, summed over the steps; a reduce's the
 /// same.
@@ -117,6 +122,10 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
       // The last node need not send; on a whole shape the first has no more channels.
       const std::uint64_t out = topology.whole() ? figures.weakest : std::min(figures.ports, channels_of(topology, first_living(topology)));
       raise_bytes(bounds, bytes / static_cast<double>(out), "a node sends its vector" + over(out));
+      if (!topology.whole() || topology.twisted()) break;
+      const Factor last = factors(topology).back();
+      raise_bytes(bounds, bytes / static_cast<double>(last.end_cut()),
+                  "each line of dimension " + std::to_string(last.dimension) + " brings its end a sum of its own" + over(last.end_cut()));
       break;
     }
     case Collective::scatter:

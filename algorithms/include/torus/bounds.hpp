@@ -28,8 +28,8 @@ struct BroadcastPoints {
   double least_load = 1;
 };
 
-/// All steps of an all-reduce except any `hops` in a row have byte terms of at least `bytes_s` seconds: what two nodes, `hops` + 1 apart,
-/// send or receive at least (bounds/allreduce.cpp has the proof).
+/// All steps of an all-reduce or a scan except any `hops` in a row have byte terms of at least `bytes_s` seconds: what two nodes, `hops` +
+/// 1 apart, send or receive at least (bounds/allreduce.cpp has the proof).
 struct Filling {
   std::uint64_t hops = 0;
   double bytes_s = 0;
@@ -49,17 +49,20 @@ struct Bounds {
 
   std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
-  std::optional<BroadcastPoints> points = {};  ///< broadcasts and multi-node broadcasts (of one of the sources) where no channel is shared
+  /// Where no channel is shared: of broadcasts; of reduces, which are broadcasts backwards; of scans, which broadcast the first node's
+  /// part; of multi-node broadcasts, of one of the sources.
+  std::optional<BroadcastPoints> points = {};
 
-  std::vector<Filling> filling = {};  ///< all-reduce under packet switching, up to 1,024 nodes; the pairs that are farthest apart first
+  /// All-reduce and scan under packet switching, up to 1,024 nodes; the pairs that are farthest apart first.
+  std::vector<Filling> filling = {};
 
   /// Where dimensions differ in speed: the minimum of the sum over the steps of the byte terms, seconds. Else channel_bytes times T_c is.
   std::optional<double> channel_time_s = {};
 
-  /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
+  /// Few steps and few bytes at once: of a broadcast and a reduce, the minimum over the steps R of R steps with the bytes that R steps need
   /// (broadcast_bounds.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
-  /// more; of an all-reduce, the minimum over the steps R of R steps with the bytes that a pipeline of R steps needs to fill; else as
-  /// simple_model_time_s(). Up to some milliseconds.
+  /// more, of a scan with those of the first node; of an all-reduce and a scan also the minimum over the steps R of R steps with the bytes
+  /// that a pipeline of R steps needs to fill; else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {
