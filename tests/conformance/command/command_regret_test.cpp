@@ -42,6 +42,41 @@ TEST_CASE("the best broadcast is as near the bound as promised, at every size fr
   }
 }
 
+TEST_CASE("of all collectives no cell is empty, and as many are near the bound as promised", "[conformance]") {
+  struct Promise {
+    std::string shape;
+    double within_2;  ///< share
+  };
+  const std::vector<Promise> promises{{"8", 0.92},     {"4x4", 0.87},  {"mesh:4x4", 0.82}, {"3x5", 0.86},
+                                      {"2x3x3", 0.86}, {"4cx3", 0.86}, {"2x4t", 0.84}};
+  const Promise& drawn = promises[support::seed() % promises.size()];
+  const Json table = support::parsed(support::good("regret all --on " + drawn.shape + " --bytes 64,64KiB,4MiB --json").out);
+  std::uint64_t cells = 0, within_2 = 0;
+  for (const Json& row : table["rows"]) {
+    CAPTURE(drawn.shape, row["collective"].get<std::string>());
+    CHECK(row["empty"] == 0);
+    CHECK(row["within_1_25"].get<std::uint64_t>() + row["above_4"].get<std::uint64_t>() <= row["cells"].get<std::uint64_t>());
+    if (row["collective"] == "all") continue;
+    cells += row["cells"].get<std::uint64_t>();
+    // The same by the table of the collective.
+    const std::string collective = row["collective"];
+    const Json one = support::parsed(support::good("regret " + collective + " --on " + drawn.shape +
+                                                   " --ports 1,2,3,all --switching packet,wormhole,circuit --json" +
+                                                   (collective == "barrier" ? "" : " --bytes 64,64KiB,4MiB"))
+                                         .out);
+    std::uint64_t near = 0;
+    for (const Json& machine : one["rows"]) {
+      for (const Json& cell : machine["sizes"]) near += cell["times_the_bound"].get<double>() <= 2;
+    }
+    CHECK(row["within_2"] == near);
+    within_2 += near;
+  }
+  const Json& all = table["rows"].back();
+  CHECK(all["cells"] == cells);
+  CHECK(all["within_2"] == within_2);
+  CHECK(static_cast<double>(within_2) >= drawn.within_2 * static_cast<double>(cells));
+}
+
 TEST_CASE("a regret in groups is that of the machine of a group", "[conformance]") {
   const auto rows_of = [](const std::string& where) {
     return support::parsed(support::good("regret allreduce --bytes 64,64KiB --ports all --run all --json " + where).out)["rows"];

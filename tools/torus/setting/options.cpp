@@ -240,11 +240,11 @@ void add_setting_options(Command& command, TypedOptions& typed) {
   for (const OptionGroup group : {machine, request, host}) add_options(command, group, typed);
 }
 
-void add_collective(Command& command, std::string& collective) {
+void add_collective(Command& command, std::string& collective, std::string_view more) {
   std::vector<Text> names;
   for (const CollectiveFacts& each : collectives()) names.push_back(each.name);
   command.require("collective", "COLLECTIVE", &collective,
-                  fmt::format("{}; or as MPI says it: bcast, allgather, alltoall", fmt::join(names, ", ")));
+                  fmt::format("{}; or as MPI says it: bcast, allgather, alltoall{}", fmt::join(names, ", "), more));
 }
 
 }  // namespace torus::command

@@ -50,6 +50,6 @@ void add_options(Command& command, OptionGroup group, TypedOptions& typed);
 /// The same for all groups.
 void add_setting_options(Command& command, TypedOptions& typed);
 /// Adds the collective, as the first argument.
-void add_collective(Command& command, std::string& collective);
+void add_collective(Command& command, std::string& collective, std::string_view more = {});
 
 }  // namespace torus::command

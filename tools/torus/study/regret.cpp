@@ -1,5 +1,6 @@
 /// torus regret COLLECTIVE: how far the best algorithm is from the lower bound. Over a grid of shapes, ports, switching and sizes, its
-/// model time in times the bound. A row is a comparison (comparison.hpp) of all algorithms that apply, on one machine.
+/// model time in times the bound. A row is a comparison (comparison.hpp) of all algorithms that apply, on one machine. `torus regret all`
+/// counts how many of these are near the bound, of every collective.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -217,7 +218,111 @@ struct RegretArguments {
   bool json = false;
 };
 
+/// Of many cells, each a machine and a size: how near the bound the best algorithm is.
+struct Score {
+  std::uint64_t cells = 0, empty = 0, within_1_25 = 0, within_2 = 0, above_4 = 0;
+  double worst = 0;
+  std::string worst_at;
+
+  void add(const Regret& regret) {
+    for (std::size_t i = 0; i < regret.rows.size(); ++i) {
+      const Json row = regret.rows.at(i), sizes = row.at("sizes");
+      cells += regret.sizes.size();
+      empty += regret.sizes.size() - sizes.size();
+      for (std::size_t j = 0; j < sizes.size(); ++j) {
+        const double times = times_the_bound(sizes.at(j));
+        within_1_25 += times <= 1.25 ? 1 : 0;
+        within_2 += times <= 2 ? 1 : 0;
+        above_4 += times > 4 ? 1 : 0;
+        if (times <= worst) continue;
+        worst = times;
+        worst_at = fmt::format("{}, {}, {}, {}", name(regret.collective), row.at("shape").cell(), machine_words(row),
+                               bytes_option(whole_number(sizes.at(j).at("bytes").cell()).value_or(0)));
+      }
+    }
+  }
+  void add(const Score& other) {
+    cells += other.cells;
+    empty += other.empty;
+    within_1_25 += other.within_1_25;
+    within_2 += other.within_2;
+    above_4 += other.above_4;
+    if (other.worst <= worst) return;
+    worst = other.worst;
+    worst_at = other.worst_at;
+  }
+  Json json(std::string_view of) const {
+    return {{"collective", of},     {"cells", cells},     {"empty", empty}, {"within_1_25", within_1_25},
+            {"within_2", within_2}, {"above_4", above_4}, {"worst", worst}, {"worst_at", worst_at}};
+  }
+  std::vector<std::string> line(std::string_view of) const {
+    const auto share = [&](std::uint64_t count) {
+      return fmt::format("{:.1f} %", 100 * static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(1, cells)));
+    };
+    return {std::string(of), std::to_string(cells),   std::to_string(empty),       share(within_1_25),
+            share(within_2), std::to_string(above_4), fmt::format("{:.2f}", worst)};
+  }
+};
+
+/// The machines of `torus regret all`, and one with a dead link.
+constexpr std::string_view score_shapes = "8,15,8x8,7x9,4x16,mesh:8x8,mesh:5x9,4x4x4,3x4x5,mesh:4x4x4,6x6c,4x4x8t";
+constexpr std::string_view score_holed_shape = "6x6", score_dead_link = "3:+0";
+constexpr std::string_view score_sizes = "4,1KiB,4KiB,64KiB,1MiB,16MiB";
+
+/// All collectives on all machines.
+int run_score(const RegretArguments& arguments) {
+  if (arguments.csv) throw InputError("--csv: torus regret all writes none; for instance torus regret broadcast --csv t.csv");
+  if (arguments.algorithms != "all" || arguments.run != "none")
+    throw InputError("--algorithms and --run: torus regret all predicts all algorithms; for instance torus regret broadcast --run all");
+  Score total;
+  Json rows = Json::array();
+  Table table{{"collective", "cells", "empty", "within 1.25", "within 2", "above 4", "worst"}};
+  const auto say = [&](const Score& score, std::string_view of) {
+    rows.push_back(score.json(of));
+    table.push_back(score.line(of));
+  };
+  for (const CollectiveFacts& facts : collectives()) {
+    TypedOptions typed = arguments.setting;
+    const auto take = [&](const char* option, std::string_view otherwise) {
+      return std::exchange(typed[option], std::nullopt).value_or(std::string(otherwise));
+    };
+    ComparisonOptions options;
+    const std::string sizes = take("bytes", score_sizes);
+    options.sizes = table_sizes(facts.collective, facts.carries_bytes() ? std::optional(sizes) : std::nullopt, facts.regret_sizes, typed);
+    options.algorithms = parse_algorithms("--algorithms", "all", facts.collective, catalogue());
+    RegretGrid grid;
+    const bool all_machines = !typed["on"];
+    grid.shapes = parse_shapes(take("on", score_shapes));
+    grid.ports = parse_port_counts(take("ports", "1,2,3,all"));
+    const std::string switchings = take("switching", "packet,wormhole,circuit");
+    for (const std::string_view word : split(switchings, ',')) grid.switchings.emplace_back(word);
+    Study study(fmt::format("regret {}", facts.name), arguments.setting.typed(true), options.algorithms, std::nullopt);
+    Score score;
+    score.add(regret(facts.collective, typed, grid, options, study));
+    if (all_machines && !typed["dead-link"]) {
+      typed["dead-link"] = std::string(score_dead_link);
+      grid.shapes = parse_shapes(score_holed_shape);
+      score.add(regret(facts.collective, typed, grid, options, study));
+    }
+    study.progress().clear();
+    say(score, facts.name);
+    total.add(score);
+  }
+  say(total, "all");
+  answer(
+      arguments.json,
+      [&] {
+        return Json{{"collective", "all"}, {"rows", rows}};
+      },
+      [&] {
+        return fmt::format("model time of the best algorithm, in times the lower bound, by prediction\n\n{}\nworst: {}\n", aligned(table),
+                           total.worst_at);
+      });
+  return 0;
+}
+
 int run_regret(const RegretArguments& arguments) {
+  if (arguments.collective == "all") return run_score(arguments);
   const Collective collective = parse_collective(arguments.collective, arguments.setting);
   TypedOptions typed = arguments.setting;
   const auto take = [](std::optional<std::string>& option, const std::string& otherwise) {
@@ -253,7 +358,7 @@ int run_regret(const RegretArguments& arguments) {
 Command regret_command() {
   const auto arguments = std::make_shared<RegretArguments>();
   Command command{"regret", "How far the best algorithm is from the lower bound, over shapes, ports and sizes"};
-  add_collective(command, arguments->collective);
+  add_collective(command, arguments->collective, "; all: how many are near, of every collective");
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
   add_setting_options(command, arguments->setting);
   command.describe("--on", "shapes with commas between: 8x8,16x16m,4x4x4; default: a set for the collective", "SHAPE,..");
