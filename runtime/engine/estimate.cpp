@@ -8,6 +8,7 @@
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/network/channel_table.hpp"
 #include "runtime/engine/network/links.hpp"
+#include "runtime/engine/network/message_arena.hpp"
 #include "runtime/engine/payload/payload.hpp"
 #include "runtime/engine/workers/active_set.hpp"
 
@@ -41,8 +42,8 @@ std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machi
               : ", of the " + grouped(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
          " and " + counted(blocks, "block") + " of " + counted(members.placement().longest(), "byte") + " needs " +
          bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) +
-         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", tables " + bytes_text(estimate.tables) +
-         ") and " + bytes_text(limit) + " may be used; ";
+         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight + estimate.routes) + ", tables " +
+         bytes_text(estimate.tables) + ") and " + bytes_text(limit) + " may be used; ";
 }
 
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
@@ -87,11 +88,20 @@ MemoryEstimate estimate_of(const Machine& machine, const Members& members, const
   estimate.nodes = nodes * (sizeof(Node) + slots * link + ArrivalFlags::bytes_each(slots)) +
                    share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers) +
                    times(nodes, programs.node);
-  if (members.groups() != nullptr) estimate.nodes += members.groups()->table_bytes();
   constexpr Bytes lists_of_worker = Bytes{80} << 10U;  // those that do not grow with the nodes
   estimate.flight = workers * lists_of_worker + times(nodes, programs.messages) +
                     (placement.reduces() ? 0 : 2 * share(members.initial_total()) * sizeof(std::uint64_t));
   estimate.tables = std::min(programs.tables, out_of_reach);
+  if (const Groups* groups = members.groups(); groups != nullptr) {
+    estimate.nodes += groups->table_bytes();
+    if (groups->carries()) {  // its own way may have more legs than its program has named, which may begin a line
+      const Bytes line = MessageArena::size_of(1, 1, 0), sent = times(nodes, (programs.messages + line - 1) / line);
+      estimate.flight += times(sent, topology.dimensions() > 1 ? line : 0);
+      constexpr Bytes copies_of_worker = Bytes{32} << 10U;  // of a node's arrivals, with the routes that their programs have named
+      const Bytes kept = MessageArena::most_kept(static_cast<std::size_t>(topology.dimensions()));
+      estimate.routes = times(sent + sent / 8, kept) + workers * copies_of_worker;  // of a busy step
+    }
+  }
   return estimate;
 }
 

@@ -66,9 +66,13 @@ class MessageArena {
 
   // Routes beside those that messages travel: see Groups::carries(). They cross borders behind the images.
   void keep(const Message& m, RouteView route) {
+    grow(kept_, 1);
     kept_.push_back({&m, kept_legs_.size(), route.size()});
+    grow(kept_legs_, route.size());
     kept_legs_.insert(kept_legs_.end(), route.begin(), route.end());
   }
+  /// At most, of a message: see grow().
+  static std::size_t most_kept(std::size_t legs) noexcept { return (sizeof(Kept) + sizeof(Leg) * legs) * 9 / 8; }
   /// Empty: none is kept. Valid until the next keep().
   RouteView kept(const Message& m) const noexcept {
     const auto at = std::lower_bound(kept_.begin(), kept_.end(), &m, [](const Kept& a, const Message* b) { return a.message < b; });
@@ -203,7 +207,7 @@ class MessageArena {
     kept_.clear();
     kept_legs_.clear();
   }
-  /// The most bytes that messages have taken at one time, since begin_run().
+  /// The most bytes that messages have taken at one time, since begin_run(), without the routes that are kept.
   std::size_t used() const noexcept { return std::max(most_, static_cast<std::size_t>(next_ - begin_)); }
   /// Forgets all messages and that memory: the budget has been refilled.
   void begin_run() noexcept {
@@ -211,6 +215,12 @@ class MessageArena {
     most_ = 0;
     kept_.clear();
     kept_legs_.clear();
+  }
+
+  /// Of a message in whole cache lines, so that two messages never share one.
+  static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
+    const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
+    return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
   template <class F>
@@ -223,11 +233,6 @@ class MessageArena {
   }
 
  private:
-  /// Whole cache lines, so that two messages never share one.
-  static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
-    const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
-    return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
-  }
   /// Where the list of slots begins, behind the fields.
   static std::size_t list_of_slots(const Message& m) noexcept {
     return 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_) + sizeof(Word) * m.header_words_;
@@ -274,6 +279,11 @@ class MessageArena {
     std::memcpy(m.after() + 8, &ids, 8);
   }
 
+  /// By an eighth, since these lists are large and keep their memory.
+  template <class T>
+  static void grow(std::vector<T>& list, std::size_t more) {
+    if (list.size() + more > list.capacity()) list.reserve(list.size() + std::max<std::size_t>(list.size() / 8, 64) + more);
+  }
   /// Makes room for a message, and some more.
   [[gnu::cold, gnu::noinline]] void extend(std::size_t size) {
     constexpr std::size_t piece = std::size_t{1} << 18U;

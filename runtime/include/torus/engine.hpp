@@ -81,8 +81,9 @@ struct MemoryEstimate {
   Bytes blocks = 0;   ///< bookkeeping of blocks
   Bytes nodes = 0;    ///< nodes, programs (ProgramMemory::node), queues, channels
   Bytes flight = 0;   ///< messages of two steps: ProgramMemory::messages
+  Bytes routes = 0;   ///< that these messages carry along: of mapped ranks that lie apart
   Bytes tables = 0;   ///< ProgramMemory::tables
-  Bytes total() const noexcept { return payload + blocks + nodes + flight + tables; }
+  Bytes total() const noexcept { return payload + blocks + nodes + flight + routes + tables; }
 };
 /// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send many
 /// blocks which the sender keeps or the receiver holds already need more, unless Placement::with_copies() counts them; such a run ends with
