@@ -111,3 +111,26 @@ TEST_CASE("a row that must be brief has one run, unless counts were typed", "[un
   CHECK(typed.warm_up == 2);
   CHECK(typed.repeat == 5);
 }
+
+TEST_CASE("a bench names the fastest on the host where another has the least model time", "[unit]") {
+  const auto row = [](std::uint64_t bytes, const char* algorithm, double model_s, double low_s, double high_s, bool verified = true) {
+    return command::Json{{"bytes", bytes},
+                         {"algorithm", algorithm},
+                         {"model_time_s", model_s},
+                         {"time_median_s", (low_s + high_s) / 2},
+                         {"time_median_low_s", low_s},
+                         {"time_median_high_s", high_s},
+                         {"verified", verified}};
+  };
+  command::Json rows = command::Json::array();
+  rows.push_back(row(64, "rings", 1e-6, 10e-3, 12e-3));
+  rows.push_back(row(64, "trees", 2e-6, 1e-3, 3e-3));
+  rows.push_back(row(64, "wrong", 1e-9, 1e-6, 1e-6, false));
+  rows.push_back(row(1024, "rings", 1e-6, 2e-3, 4e-3));  // they overlap
+  rows.push_back(row(1024, "trees", 2e-6, 1e-3, 3e-3));
+  rows.push_back(row(4096, "rings", 1e-6, 2e-3, 4e-3));  // a tie of model times
+  rows.push_back(row(4096, "trees", 1e-6, 1e-3, 1.5e-3));
+  rows.push_back({{"bytes", 8192}, {"not_run", "too long"}});
+  CHECK(command::quickest_text(rows) == "# fastest on the host, and of the least model time: at 64 trees 2 ms, and rings 11 ms\n");
+  CHECK(command::quickest_text(command::Json::array()).empty());
+}

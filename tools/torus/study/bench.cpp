@@ -54,7 +54,8 @@ class Bench {
   int run() {
     print_words(head());
     for (const Bytes size : sizes_) rows_of(size);
-    print_words(noise());
+    const Json rows = table_.at("rows");
+    print_words(noise_text(rows) + quickest_text(rows));
     study_->finish([&] { return csv_of(bench_columns, table_.at("rows")); });
     answer(
         arguments_.json, [&] { return table_; }, [] { return ""; });
@@ -149,21 +150,6 @@ class Bench {
   /// Comments of the head and notes of rows go on in the next line.
   void print_words(std::string_view text) const {
     if (!arguments_.json) print(wrapped(text));
-  }
-
-  /// How noisy the host was.
-  std::string noise() const {
-    std::vector<double> sorted;
-    const Json rows = table_.at("rows");
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Json row = rows.at(i);
-      if (const double min_s = row.at("time_min_s").number().value_or(0); min_s > 0 && row.at("runs").number().value_or(0) > 1)
-        sorted.push_back(row.at("time_median_s").number().value_or(0) / min_s);
-    }
-    if (sorted.empty()) return "";
-    std::sort(sorted.begin(), sorted.end());
-    return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {}), at most {:.2f} times\n",
-                       sorted[sorted.size() / 2], counted(sorted.size(), "row"), sorted.back());
   }
 
   /// As many rows as there are algorithms, or one.

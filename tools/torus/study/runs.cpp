@@ -117,4 +117,49 @@ std::optional<std::pair<double, double>> median_interval(std::vector<double> val
   return std::pair(values[k - 1], values[values.size() - k]);
 }
 
+std::string noise_text(const Json& rows) {
+  std::vector<double> sorted;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json row = rows.at(i);
+    if (const double min_s = row.at("time_min_s").number().value_or(0); min_s > 0 && row.at("runs").number().value_or(0) > 1)
+      sorted.push_back(row.at("time_median_s").number().value_or(0) / min_s);
+  }
+  if (sorted.empty()) return "";
+  std::sort(sorted.begin(), sorted.end());
+  return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {}), at most {:.2f} times\n",
+                     sorted[sorted.size() / 2], counted(sorted.size(), "row"), sorted.back());
+}
+
+namespace {
+
+/// The row of a size that has the least of a figure, among those that are right.
+std::optional<Json> least(const Json& rows, const Json& bytes, std::string_view figure) {
+  std::optional<Json> best;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Json row = rows.at(i);
+    if (row.at("bytes") != bytes || row.at("verified") != Json(true) || !row.at(figure).number()) continue;
+    if (!best || *row.at(figure).number() < *best->at(figure).number()) best = std::move(row);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string quickest_text(const Json& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json bytes = rows.at(i).at("bytes");
+    if (i > 0 && rows.at(i - 1).at("bytes") == bytes) continue;
+    const auto model = least(rows, bytes, "model_time_s"), wall = least(rows, bytes, "time_median_high_s");
+    if (!model || !wall || wall->at("model_time_s") == model->at("model_time_s")) continue;
+    if (*wall->at("time_median_high_s").number() >= model->at("time_median_low_s").number().value_or(0)) continue;
+    const auto timed = [](const Json& row) {
+      return fmt::format("{} {}", row.at("algorithm").cell(), seconds_text(row.at("time_median_s").number().value_or(0)));
+    };
+    text += fmt::format("{} at {} {}, and {}", text.empty() ? "" : ";", bytes_option(whole_number(bytes.cell()).value_or(0)), timed(*wall),
+                        timed(*model));
+  }
+  return text.empty() ? "" : fmt::format("# fastest on the host, and of the least model time:{}\n", text);
+}
+
 }  // namespace torus::command

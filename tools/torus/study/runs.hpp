@@ -121,4 +121,10 @@ inline constexpr std::string_view bench_columns =
     "algbw_bytes_per_s,busbw_bytes_per_s,wrong,verified,note,not_run,failure,setup_s,pairs,other_time_median_s,ratio,ratio_low,ratio_high,"
     "pairs_won,groups";
 
+/// How noisy the host was; empty: no row had several runs. rows: as --json has them.
+std::string noise_text(const Json& rows);
+/// The algorithm that is the fastest by wall time, at each size where it is another than that of the least model time and the intervals of
+/// their medians do not overlap; else empty.
+std::string quickest_text(const Json& rows);
+
 }  // namespace torus::command
