@@ -45,6 +45,7 @@ class Judge::State {
         block_bytes_{header.block_bytes},
         sizes_{header.sizes},
         groups_{header.groups},
+        mapped_{header.mapped()},
         memory_{memory_for_blocks(topology_)},
         look_{std::move(look)},
         nodes_(topology_.nodes()),
@@ -192,8 +193,7 @@ class Judge::State {
   }
   /// To follow a node or message before a block's number, which is one of the group.
   std::string text_of_group(const Place& at) const {
-    if (groups_.size() == 1 && groups_.front().size() == topology_.nodes())
-      return fmt::format(", rank {}", at.local);  // a map of all ranks
+    if (mapped_) return fmt::format(", rank {}", at.local);
     return groups_.empty() ? "" : fmt::format(", group {}", at.group);
   }
   std::string text_of_member(NodeId node) const { return text_of_node(node) + text_of_group(place(node)); }
@@ -422,6 +422,7 @@ class Judge::State {
   Bytes block_bytes_;
   std::vector<Bytes> sizes_;                 // by number; none: blocks are alike
   std::vector<std::vector<NodeId>> groups_;  // each one's nodes, by local rank; none: all nodes are one
+  bool mapped_;                              // one group, whose local ranks are all ranks
   std::vector<Place> places_;                // by node, where there are groups
   std::deque<Book> books_;                   // by group
   Bytes memory_;                             // for the blocks that nodes hold

@@ -43,6 +43,9 @@ struct TraceHeader {
 
   bool costs_known = true;  ///< false: an older trace, which does not say T_s, T_c and T_h; machine.cost has the defaults
   std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's
+
+  /// Whether all nodes are one group, so that they only have other ranks.
+  bool mapped() const noexcept { return groups.size() == 1 && groups.front().size() == machine.topology.nodes(); }
 };
 
 /// The header as a line of JSON, without a line feed.

@@ -1,4 +1,5 @@
 // torus ... --map: the ranks of programs, schedules and groups on other nodes than in row-major order.
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,5 +92,71 @@ TEST_CASE("a map that is none is refused in a line with what would do", "[confor
   CHECK(refusal("run allgather --on 4x4 --dead-link 0:+0 --map random:1").find("a map that turns or shifts the machine would do") !=
         std::string::npos);
   CHECK(run_json("allgather --on 4x4 --dead-link 1:+0 --map axis:1,0 --judge")["verified"] == true);
-  CHECK(refusal("explain allreduce --on 4x4 --map snake").find("does not know maps of ranks yet") != std::string::npos);
+}
+
+TEST_CASE("steps, graphs and figures of mapped ranks name both", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "scan --on 4x4 --map snake --steps";
+  CHECK(good("run " + line).out.find("(0,3), rank 3 0:+1") != std::string::npos);
+  const Json steps = run_json(line)["step_table"];
+  for (const Json& step : steps) {
+    const auto node = step["fullest_channel"]["node"].get<int>(), rank = step["fullest_channel"]["rank"].get<int>();
+    CHECK(rank == (node / 4 % 2 == 0 ? node : node / 4 * 4 + 3 - node % 4));
+  }
+  CHECK(steps.back()["complete"] == 16);
+  const std::string trace = support::traced(folder, "alltoall --on 2x3 --map random:2 --bytes 8");
+  good("export " + trace + " --to dot -o " + folder.file("dot"));
+  CHECK(support::text_of_file(folder.file("dot")).find("), rank 3\"];") != std::string::npos);
+  good("export " + trace + " --to msccl -o " + folder.file("xml"));
+  good("run alltoall --on 2x3 --bytes 8 --schedule " + folder.file("xml"));  // whose gpus are nodes
+  good("export " + trace + " --to perfetto -o " + folder.file("pftrace"));
+  good("view " + trace + " --svg " + folder.file("svg"));
+  const std::string two = "run allgather --on 3x3 --map random:1 --view " + folder.file("two.html") + " + allreduce --offset 9";
+  good(two);
+  CHECK(support::count(support::text_of_file(folder.file("two.html")), "\"ranks\":[") == 2);
+}
+
+TEST_CASE("an explanation knows the map, and measures what no formula says", "[conformance]") {
+  const std::string line = "explain allreduce --on 3x3 --bytes 64 ", turned = good(line + "--map axis:1,0").out,
+                    apart = good(line + "--map random:1").out;
+  CAPTURE(turned, apart);
+  CHECK(turned.find("map: axis:1,0: ranks 0, 1, .. are nodes (0,0) (1,0)") != std::string::npos);
+  CHECK(turned.find("Against the others here, predicted (") != std::string::npos);
+  CHECK(apart.find("Against the others here, measured (") != std::string::npos);
+  CHECK(apart.find("predicts nothing") == std::string::npos);
+  const auto told = [](const std::string& text) { return support::parsed(good(text + " --json").out); };
+  const Json straight = told(line), same = told(line + "--map axis:1,0");
+  for (const char* what : {"steps", "model_time_s", "model_time_lower_bound_s", "phases"}) CHECK(straight[what] == same[what]);
+  CHECK(same["map"] == "axis:1,0");
+}
+
+TEST_CASE("regret of mapped ranks is that of the machine turned, or measured", "[conformance]") {
+  const std::string line = "regret allgather --on 3x3 --bytes 64,1KiB --ports all ";
+  const auto rows = [&](const std::string& options) { return support::parsed(good(line + options + " --json").out)["rows"]; };
+  const Json straight = rows("")[0], turned = rows("--map axis:1,0")[0];
+  CHECK(turned["sizes"] == straight["sizes"]);
+  CHECK(turned["map"] == "axis:1,0");
+  const Json apart = rows("--map random:1 --run all")[0];
+  CHECK(apart["contention"] == "share");
+  REQUIRE(apart["sizes"].size() == 2);
+  for (const Json& size : apart["sizes"]) CHECK(size["run"] == true);
+  CHECK(refusal(line + "--map random:1").find("--run all measures it") != std::string::npos);
+}
+
+TEST_CASE("single failures of a machine that is turned are those of the machine", "[conformance]") {
+  const std::string line =
+      "broadcast --on 3x4 --bytes 64 --source 1 --algorithms flood,tree-packing --every-single-link --every-single-node";
+  const auto told = [](const std::string& words) { return support::parsed(good("compare " + words + " --json").out); };
+  const auto times = [](const Json& comparison) {
+    std::multiset<double> all;
+    for (const Json& failure : comparison["machines"][0]["algorithms"][0]["failures"]) all.insert(failure.value("model_time_s", 0.0));
+    return all;
+  };
+  const support::Folder folder;
+  const Json straight = told(line), turned = told(line + " --map file:" + folder.write("map", "11 10 9 8 7 6 5 4 3 2 1 0"));
+  CHECK(straight["skipped"] == Json{"--dead-node 1"});
+  CHECK(turned["skipped"] == Json{"--dead-node 10"});  // which is rank 1
+  CHECK(times(turned) == times(straight));
+  CHECK(turned["machines"][0]["algorithms"][0]["survives_all"] == true);
+  CHECK(refusal("compare " + line + " --map random:1").find("must turn or shift the machine") != std::string::npos);
 }

@@ -54,15 +54,30 @@ const std::string header =
 
 TEST_CASE("the page of a run is one file, and its data agree with the run", "[conformance]") {
   const torus::support::Folder folder;
-  for (const std::string line :
-       {"run broadcast --on 9x7 --bytes 100 --source 3,2", "run multinode-broadcast --on 9x9 --sources random:5",
-        "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
-        "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none", "run broadcast --on 1",
-        "run gather --on 3x3 --bytes 4", "run reduce --on 3x5 --op max --type i16", "run allreduce --on 4x4 --bytes 64",
-        "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8", "run barrier --on 3x3",
-        "run broadcast --on 4x4 --bytes 8 --algorithm flood --dead-node 1,1",
-        "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1",
-        "run reduce-scatter --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1;2,2"}) {
+  for (const std::string line : {"run broadcast --on 9x7 --bytes 100 --source 3,2",
+                                 "run multinode-broadcast --on 9x9 --sources random:5",
+                                 "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
+                                 "run broadcast --on 6cx2m --algorithm flood --bytes 3",
+                                 "run multinode-broadcast --on 4x4 --sources none",
+                                 "run broadcast --on 1",
+                                 "run gather --on 3x3 --bytes 4",
+                                 "run reduce --on 3x5 --op max --type i16",
+                                 "run allreduce --on 4x4 --bytes 64",
+                                 "run reduce-scatter --on 4x4m --bytes 64",
+                                 "run scan --on 5 --bytes 8",
+                                 "run barrier --on 3x3",
+                                 "run broadcast --on 4x4 --bytes 8 --algorithm flood --dead-node 1,1",
+                                 "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1",
+                                 "run reduce-scatter --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1;2,2",
+                                 "run broadcast --on 3x4 --source 5 --map random:1",
+                                 "run multinode-broadcast --on 4x4 --sources 0;3;7 --map snake",
+                                 "run alltoall --on 2x3 --bytes 8 --map random:2",
+                                 "run scatter --on 3x3 --bytes 8 --map random:3 --root 4",
+                                 "run gather --on 3x3 --bytes 4 --map axis:1,0",
+                                 "run scan --on 3x4 --map random:4",
+                                 "run reduce-scatter --on 2x4 --map snake --bytes 64",
+                                 "run barrier --on 3x3 --map random:5",
+                                 "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,2 --map axis:1,0"}) {
     const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
@@ -105,6 +120,8 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
     for (std::size_t m = 0; m < each["gained"].size(); ++m)
       held[each["destination"][m].get<std::size_t>()] += each["gained"][m].get<std::uint64_t>();
     CHECK(Json(held) == data["wanted"]);
+    CHECK(data["verdict"]["ok"] == true);
+    CHECK(data.contains("ranks") == run.contains("map"));
   }
 }
 

@@ -119,8 +119,8 @@ std::vector<std::pair<std::string, std::vector<std::string_view>>> verdicts_of(c
 std::string against_text(const Comparison& comparison, const Algorithm& algorithm) {
   const Contest& contest = comparison.contests.front();
   const bool sized = facts_of(comparison.request.collective).carries_bytes();
-  std::string text = fmt::format("\nAgainst the others here, predicted ({} of {} apply)\n", contest.contenders.size(),
-                                 contest.contenders.size() + contest.left_out.size());
+  std::string text = fmt::format("\nAgainst the others here, {} ({} of {} apply)\n", comparison.run_sizes > 0 ? "measured" : "predicted",
+                                 contest.contenders.size(), contest.contenders.size() + contest.left_out.size());
   if (contest.contenders.size() == 1) return text + "No other algorithm applies on this machine.\n";
   Table table{{"sizes", "place", "times the fastest", "fastest"}};
   for (const Standing& standing : standings_of(contest, algorithm)) {

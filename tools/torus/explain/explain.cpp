@@ -112,6 +112,7 @@ Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& sett
   options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", typed);
   options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
   options.run_sizes = 0;
+  if (setting.groups && setting.groups->carries()) options.run_what_is_quick();
   Comparison comparison = compare(spec, options, study);
   if (comparison.interrupted) throw RunError("interrupted");
   return comparison;
@@ -174,6 +175,7 @@ std::string run_text(const Explanation& explanation) {
   text += "\n";
   if (!explanation.instead.empty()) text += fmt::format("not on the default shape: {}\n", explanation.instead);
   if (!setting.chosen.empty()) text += fmt::format("chosen: {}\n", setting.chosen);
+  if (setting.map) text += fmt::format("map: {}\n", map_text(setting));
   for (const auto& [key, value] : setting.plan.notes) text += fmt::format("{}: {}\n", key, value);
   if (const Plan& plan = setting.plan; plan.predicts()) {
     const std::string steps = (plan.steps_exact ? "" : "at most ") + grouped(plan.steps);
@@ -247,6 +249,7 @@ Json to_json(const Explanation& explanation) {
   json.update(fewest_json(setting.machine, algorithm.collective));
   if (!explanation.instead.empty()) json["not_on_default_shape"] = explanation.instead;
   if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
+  if (setting.map) json["map"] = *setting.map;
   for (const Term& term : explanation.terms()) json["terms"].push_back({{"symbol", term.symbol}, {"meaning", term.meaning}});
   for (const PhaseSum& phase : phases_of(result)) {
     json["phases"].push_back(
@@ -267,7 +270,6 @@ std::string in_words(const Explanation& explanation) {
 
 int explain(const ExplainArguments& arguments) {
   refuse_groups(arguments.setting["groups"], "torus explain");
-  refuse_map(arguments.setting["map"], "torus explain");
   const Subject subject = subject_of(arguments);
   const Shaped where = shaped(subject, arguments.setting);
   const RunSpec spec = parse_spec(subject.collective, where.typed);

@@ -111,7 +111,7 @@ std::optional<double> in_disorder_s(RunSpec spec, const Machine& machine, std::s
   spec.switching = machine.switching == Switching::packet ? Switching::wormhole : machine.switching;
   spec.contention = Contention::share;
   spec.map = "random:1";
-  spec.groups = Groups::mapped("", spec.shape, read_map(*spec.map, spec.shape));
+  place_groups(spec);
   Setting setting = open_setting(make_machine(spec, NativeMachine{}), make_request(spec), spec);
   if (plan_with(setting, named_algorithm("expect", spec.collective, algorithm, catalogue()))) return std::nullopt;
   const double all = spec.shape.nodes() * asked_bytes(setting.request, spec.shape.nodes());

@@ -28,18 +28,6 @@ std::string place_text(const Setting& setting, NodeId local) {
   return fmt::format("rank {}, node {}", local, node_text(setting.whole().topology, setting.groups->member(0, local)));
 }
 
-/// "snake: ranks 0, 1, .. are nodes (0,0) (0,1) ..; a hop of ranks is a hop of the machine".
-std::string map_text(const Setting& setting) {
-  const Topology& topology = setting.whole().topology;
-  const std::vector<NodeId> nodes = read_map(*setting.map, topology);
-  std::string text = fmt::format("{}: ranks 0, 1, .. are nodes", *setting.map);
-  for (std::size_t rank = 0; rank < std::min<std::size_t>(nodes.size(), 8); ++rank) text += " " + node_text(topology, nodes[rank]);
-  if (nodes.size() > 8) text += " ..";
-  if (!setting.groups) return text;
-  return text +
-         (setting.groups->dilated() ? "; messages go the shortest way between their nodes" : "; a hop of ranks is a hop of the machine");
-}
-
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
   const auto& sources = setting.request.sources;
@@ -108,6 +96,17 @@ Json load_json(const std::vector<std::uint64_t>& loads) {
 }
 
 }  // namespace
+
+std::string map_text(const Setting& setting) {
+  const Topology& topology = setting.whole().topology;
+  const std::vector<NodeId> nodes = read_map(*setting.map, topology);
+  std::string text = fmt::format("{}: ranks 0, 1, .. are nodes", *setting.map);
+  for (std::size_t rank = 0; rank < std::min<std::size_t>(nodes.size(), 8); ++rank) text += " " + node_text(topology, nodes[rank]);
+  if (nodes.size() > 8) text += " ..";
+  if (!setting.groups) return text;
+  return text +
+         (setting.groups->dilated() ? "; messages go the shortest way between their nodes" : "; a hop of ranks is a hop of the machine");
+}
 
 std::vector<PhaseSum> phases_of(const RunResult& result) {
   std::vector<PhaseSum> phases;

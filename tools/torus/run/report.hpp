@@ -11,6 +11,7 @@
 #include "runtime/model/channel.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/setting/setting.hpp"
+#include "tools/torus/view/by_node.hpp"
 #include "tools/torus/view/contributors.hpp"
 
 namespace torus::command {
@@ -42,6 +43,8 @@ struct StruckFault {
   std::string harmless = {};  ///< why it did no harm, where it did none
 };
 
+/// "snake: ranks 0, 1, .. are nodes (0,0) (0,1) ..; a hop of ranks is a hop of the machine".
+std::string map_text(const Setting& setting);
 /// One object, stable names; see tools/json.md.
 Json to_json(const Setting& setting, const Run& run, const StruckFault& fault = {});
 std::string to_table(const Setting& setting, const Run& run, const StruckFault& fault = {});
@@ -60,8 +63,6 @@ CsvLines to_csv(const Json& row);
 /// there it counts the nodes that have had all contributors of all that they want, in a barrier those that have heard of all nodes.
 class StepTable : public Watcher {
  public:
-  explicit StepTable(const Setting& setting);
-
   void begin(const TraceHeader& header, const Engine& engine) override;
   /// Cost: the hops of the messages.
   void step(const StepSends& sends) override;
@@ -88,10 +89,10 @@ class StepTable : public Watcher {
   void each_row(const RunResult& result, F&& f) const;
   void count(const Message& message);
 
-  const Machine& machine_;
+  std::optional<ByNode> by_node_;            // what the run is; from its beginning on
   std::optional<ContributorCounts> counts_;  // reductions and barriers, in place of informed_
   std::optional<std::string> too_large_;     // why there is no such count
-  const bool completes_;                     // a reduction or a barrier
+  bool completes_ = false;                   // a reduction or a barrier
   std::vector<bool> informed_;
   std::uint64_t informed_count_ = 0;
   std::uint64_t informed_at_first_ = 0;

@@ -82,15 +82,13 @@ int run(const RunArguments& arguments) {
 
   if (arguments.steps) refuse_groups(arguments.setting["groups"], "--steps");
   if (arguments.view) refuse_groups(arguments.setting["groups"], "--view");
-  if (setting.groups && arguments.steps) refuse_map(setting.map, "--steps");
-  if (setting.groups && arguments.view) refuse_map(setting.map, "--view");
   std::vector<Watcher*> watchers;
   std::optional<TraceWatcher> trace;
   if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));
   std::optional<JudgeWatcher> judge;
   if (arguments.judge) watchers.push_back(&judge.emplace());
   std::optional<StepTable> steps;
-  if (arguments.steps) watchers.push_back(&steps.emplace(setting));
+  if (arguments.steps) watchers.push_back(&steps.emplace());
   std::optional<PageWatcher> view;
   if (arguments.view) watchers.push_back(&view.emplace());
 

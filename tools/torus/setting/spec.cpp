@@ -157,10 +157,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
   if (facts_of(collective).combines) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
   spec.shape = with_damage(spec.shape, typed, spec.seed);
-  if (spec.map)
-    spec.groups = Groups::mapped(spec.groups_text.value_or(""), spec.shape, read_map(*spec.map, spec.shape));
-  else if (spec.groups_text)
-    spec.groups = Groups::parse(*spec.groups_text, spec.shape);
+  place_groups(spec);
   spec.parameters = parse_parameters(collective, typed);
   if (processes() != nullptr) spec.processes = processes()->count();
   return spec;
@@ -170,8 +167,11 @@ void refuse_groups(const std::optional<std::string>& groups, std::string_view wh
   if (groups) throw InputError(fmt::format("--groups '{}': {} does not know groups yet; leave it out", *groups, what));
 }
 
-void refuse_map(const std::optional<std::string>& map, std::string_view what) {
-  if (map && *map != "row-major") throw InputError(fmt::format("--map '{}': {} does not know maps of ranks yet; leave it out", *map, what));
+void place_groups(RunSpec& spec) {
+  if (spec.map)
+    spec.groups = Groups::mapped(spec.groups_text.value_or(""), spec.shape, read_map(*spec.map, spec.shape));
+  else if (spec.groups_text)
+    spec.groups = Groups::parse(*spec.groups_text, spec.shape);
 }
 
 void play(RunSpec& spec, const std::optional<std::string>& schedule) {
@@ -237,7 +237,7 @@ Request make_request(const RunSpec& spec) {
 }
 
 Request make_fitting_request(const RunSpec& spec) {
-  if (spec.groups) return make_request(spec);  // of a few nodes each; the engine says what all of them need
+  if (spec.groups && !spec.groups->renames()) return make_request(spec);  // of a few nodes each; the engine says what all of them need
   const Bytes limit = (spec.memory > 0 ? spec.memory : memory_of_a_process()) * spec.processes;
   const auto refuse_too_large = [&](std::uint64_t sources, std::uint32_t segments) {
     if (const auto why_not = why_it_cannot_fit(spec, sources, segments, limit)) throw InputError(*why_not);

@@ -85,9 +85,10 @@ void check_owned(Collective collective, std::string_view option, std::string_vie
 
 /// What an algorithm sees of the shape: that of a group, where there are groups.
 inline const Topology& seen_shape(const RunSpec& spec) noexcept { return spec.groups ? spec.groups->topology() : spec.shape; }
-/// Throws InputError if groups, or a map, are asked for: `what`, such as "torus explain", does not know them.
+/// Throws InputError if groups are asked for: `what`, such as "torus explain", does not know them.
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what);
-void refuse_map(const std::optional<std::string>& map, std::string_view what);
+/// Makes the groups of the shape, or lays its ranks out by the map. To be called again where the shape changes. Throws InputError.
+void place_groups(RunSpec& spec);
 /// Has a file played, whose ranks are its own matter. None: nothing is changed.
 void play(RunSpec& spec, const std::optional<std::string>& schedule);
 

@@ -27,11 +27,6 @@ struct CompareArguments {
   bool json = false, all_machines = false, every_single_link = false, every_single_node = false;
 };
 
-/// What runs unasked takes a second or two at most for each algorithm.
-constexpr double most_node_steps = 5e6;
-constexpr double most_unasked_blocks = 0x1p23;
-constexpr double most_unasked_bytes = 0x1p30;
-
 /// How many of the sizes, from the smallest, are to be run by all algorithms.
 std::size_t run_sizes(const std::string& text, std::size_t sizes) {
   if (text == "first") return 1;
@@ -64,11 +59,7 @@ int run_compare(const CompareArguments& arguments) {
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   options.run_best = arguments.run == "best";
   options.all_machines = arguments.all_machines;
-  if (arguments.run == "first") {
-    options.most_node_steps = most_node_steps;
-    options.most_blocks = most_unasked_blocks;
-    options.most_bytes = most_unasked_bytes;
-  }
+  if (arguments.run == "first") options.run_what_is_quick();
   CurveFiles curves(arguments.html, arguments.svg);
 
   RunSpec spec = parse_spec(collective, typed);

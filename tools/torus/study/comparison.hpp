@@ -97,6 +97,14 @@ struct ComparisonOptions {
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   double most_blocks = std::numeric_limits<double>::infinity();      ///< at all nodes in the end: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
+
+  /// Runs the smallest size, and what no formula predicts, where that takes a second or two at most for each algorithm.
+  void run_what_is_quick() noexcept {
+    run_sizes = 1;
+    most_node_steps = 5e6;
+    most_blocks = 0x1p23;
+    most_bytes = 0x1p30;
+  }
 };
 
 /// Makes the rows of a study, one for each algorithm and size, or several such comparisons make them. Predicts all and runs the smallest

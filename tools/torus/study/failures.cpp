@@ -34,17 +34,18 @@ std::vector<Link> links_of(const Topology& shape) {
 
 /// Whether the sources that were asked for need the node. Where they are a set, such as all, the dead are no part of it.
 bool needed(const RunSpec& spec, const Request& request, NodeId node) {
+  const NodeId rank = spec.groups ? spec.groups->local(node) : node;
   const bool named = facts_of(spec.collective).rooted() || (spec.sources && spec.sources->find_first_of("0123456789") == 0);
-  return named && std::find(request.sources.begin(), request.sources.end(), node) != request.sources.end();
+  return named && std::find(request.sources.begin(), request.sources.end(), rank) != request.sources.end();
 }
 
 class Failing {
  public:
   Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, Study& study)
-      : spec_{spec}, algorithms_{algorithms}, study_{study} {
-    comparison_.request = make_fitting_request(spec);
-    comparison_.cases = std::move(cases);
-  }
+      : spec_{spec},
+        algorithms_{algorithms},
+        study_{study},
+        comparison_{.request = make_fitting_request(spec), .shape = spec.shape, .map = spec.map, .cases = std::move(cases)} {}
 
   FailureComparison all() {
     enter();
@@ -68,29 +69,30 @@ class Failing {
   std::vector<SingleFailure>& failures() { return comparison_.cases.failures; }
   std::string_view name_of(std::size_t i) { return i < failures().size() ? std::string_view(failures()[i].name) : ""; }
 
-  /// The machine with failure i; none where that is cut apart.
-  std::optional<Machine> machine_with(const Machine& machine, std::size_t i) {
-    auto shape = i < failures().size() ? shape_with(failures()[i], spec_.shape) : spec_.shape;
-    if (!shape) return std::nullopt;
-    return Machine(std::move(*shape), machine.ports, machine.switching, machine.contention, machine.routing, spec_.cost);
-  }
-
-  /// A node that is dead is no source; a root stays the same.
-  Request request_on(const Topology& shape) const {
+  /// The machine with failure i, and what is asked of it, still without an algorithm; none where that cuts it apart. A node that is dead is
+  /// no source; a root stays the same.
+  std::optional<Setting> setting_with(const Machine& machine, std::size_t i) {
+    RunSpec spec = spec_;
+    if (i < failures().size()) {
+      auto shape = shape_with(failures()[i], spec_.shape);
+      if (!shape) return std::nullopt;
+      spec.shape = std::move(*shape);
+      place_groups(spec);
+    }
+    Machine broken(seen_shape(spec), machine.ports, machine.switching, machine.contention, machine.routing, machine.cost);
     Request request = comparison_.request;
-    std::erase_if(request.sources, [&](NodeId source) { return !shape.living(source); });
-    return request;
+    std::erase_if(request.sources, [&](NodeId source) { return !broken.topology.living(source); });
+    return open_setting(std::move(broken), std::move(request), spec);
   }
 
   /// Why an algorithm refuses all failures that leave the machine in one piece, of which there are some; none where it lives with one.
   std::optional<std::string> refuses_all(const Machine& machine, const Algorithm& algorithm) {
     std::optional<std::string> first;
     for (std::size_t i = 0; i < failures().size(); ++i) {
-      const auto broken = machine_with(machine, i);
+      const auto broken = setting_with(machine, i);
       if (!broken) continue;
-      const Request request = request_on(broken->topology);
-      if (!refuses(algorithm, *broken, request)) return std::nullopt;
-      if (!first) first = why_not_here(algorithm, open_setting(*broken, request, spec_));
+      if (!refuses(algorithm, broken->machine, broken->request)) return std::nullopt;
+      if (!first) first = why_not_here(algorithm, *broken);
       if (!algorithm.needs.lives_with_holes) break;  // and so it refuses the others
     }
     return first;
@@ -121,11 +123,10 @@ class Failing {
   }
 
   StudyRow made(const FailureContest& contest, const Algorithm& algorithm, std::size_t i) {
-    std::optional<Machine> machine = machine_with(contest.machine, i);
-    if (!machine) return {run_json({.fate = Fate::cut, .why = failures()[i].cut})};
-    Request request = request_on(machine->topology);
-    const Bounds bounds = lower_bounds(*machine, request);
-    Setting setting = open_setting(std::move(*machine), std::move(request), spec_);
+    std::optional<Setting> open = setting_with(contest.machine, i);
+    if (!open) return {run_json({.fate = Fate::cut, .why = failures()[i].cut})};
+    Setting& setting = *open;
+    const Bounds bounds = lower_bounds(setting.machine, setting.request);
     Effort effort =
         study_.effort(fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i)));
     effort.bounds = &bounds;
@@ -248,8 +249,12 @@ int run_single_failures(const FailureArguments& arguments) {
   }
   const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   refuse_groups(arguments.setting["groups"], "a comparison of single failures");
-  refuse_map(arguments.setting["map"], "a comparison of single failures");
   const RunSpec spec = parse_spec(collective, arguments.setting);
+  if (spec.groups && spec.groups->carries())
+    throw InputError(
+        fmt::format("--map '{}': with {} it must turn or shift the machine, since messages of ranks that lie apart do not go round what is "
+                    "dead; for instance row-major",
+                    *spec.map, option));
   FailureCases cases = single_failures(spec, arguments.links, arguments.nodes);
   const auto cuts = [&](SingleFailure& failure) { return !shape_with(failure, spec.shape); };
   if (std::all_of(cases.failures.begin(), cases.failures.end(), cuts)) {

@@ -57,11 +57,13 @@ struct FailureContest {
 
 struct FailureComparison {
   Request request;
+  Topology shape;                  ///< of the machine, without the failures
+  std::optional<std::string> map;  ///< of the ranks, as typed
   FailureCases cases;
-  std::vector<FailureContest> contests;
-  std::optional<std::string> failure;  ///< of the first run that failed: what
-  std::size_t runs = 0, done = 0;      ///< to be made, made
-  std::size_t from_before = 0;         ///< of those made, rows that the table had
+  std::vector<FailureContest> contests = {};
+  std::optional<std::string> failure = {};  ///< of the first run that failed: what
+  std::size_t runs = 0, done = 0;           ///< to be made, made
+  std::size_t from_before = 0;              ///< of those made, rows that the table had
   bool interrupted() const noexcept { return done < runs; }
 };
 

@@ -175,7 +175,9 @@ std::string to_table(const FailureComparison& comparison) {
   const Request& request = comparison.request;
   std::string text = heading_text(topology, request);
   if (facts_of(request.collective).carries_bytes()) text += ", " + bytes_option(request.bytes);
-  if (!topology.faults().empty()) text += fmt::format("\nwith {} from the start", damage_text(topology.faults()));
+  if (comparison.map) text += fmt::format(", ranks laid out by {}", *comparison.map);
+  if (const Faults& faults = comparison.shape.faults(); !faults.empty())
+    text += fmt::format("\nwith {} from the start", damage_text(faults));
   text += fmt::format("\n{} dead once: {}\n", what_dies(cases), counted(cases.failures.size(), "failure"));
   if (const auto cut = cut_of(cases); !cut.empty())
     text += fmt::format("{} of them cut the machine apart: {}\n", grouped(cut.size()), some_of(cut));
@@ -207,8 +209,9 @@ Json to_json(const FailureComparison& comparison) {
                {"runs_from_before", comparison.from_before},
                {"interrupted", comparison.interrupted()},
                {"machines", Json::array()}});
-  if (!topology.faults().empty())
-    json["faults"] = {{"dead_nodes", topology.faults().dead_nodes}, {"options", damage_options(topology.faults(), topology)}};
+  if (const Faults& faults = comparison.shape.faults(); !faults.empty())
+    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", damage_options(faults, comparison.shape)}};
+  if (comparison.map) json["map"] = *comparison.map;
   for (const FailureContest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
   if (comparison.failure) json["failure"] = *comparison.failure;
   return json;
@@ -226,14 +229,15 @@ std::string to_csv(const FailureComparison& comparison) {
                     {"bytes", comparison.request.bytes},
                     {"algorithm", entrant.algorithm->name},
                     {"failure", whole ? "" : comparison.cases.failures[i].name}});
+        if (comparison.map) row["map"] = *comparison.map;
         rows.push_back(std::move(row));
       }
     }
   }
-  return csv_of(
+  const std::string columns =
       "collective,shape,nodes,ports,switching,contention,bytes,algorithm,failure,outcome,steps,channel_bytes_sum,model_time_s,"
-      "model_time_lower_bound_s,why",
-      rows);
+      "model_time_lower_bound_s,why";
+  return csv_of(columns + (comparison.map ? ",map" : ""), rows);
 }
 
 }  // namespace torus::command

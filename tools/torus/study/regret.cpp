@@ -34,7 +34,7 @@ struct RegretGrid {
 /// The rows, an object for each machine, as --json has them; table and CSV are views of them.
 struct Regret {
   Collective collective = Collective::broadcast;
-  std::optional<std::string> groups;  ///< as typed
+  std::optional<std::string> groups, map;  ///< as typed
   std::vector<Bytes> sizes;
   std::size_t run_sizes = 0;
   Json rows = Json::array();
@@ -50,6 +50,7 @@ Json row_of(const RunSpec& spec, const Machine& machine) {
            {"sizes", Json::array()}};
   if (spec.groups_text)
     row.update({{"groups", *spec.groups_text}, {"group_shape", machine.topology.text()}, {"group_nodes", machine.topology.nodes()}});
+  if (spec.map) row["map"] = *spec.map;
   return row;
 }
 
@@ -84,8 +85,7 @@ void add_cells(Json& row, const Comparison& comparison) {
 }
 
 Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options, Study& study) {
-  refuse_map(typed["map"], "torus regret");
-  Regret regret{collective, typed["groups"], options.sizes, options.run_sizes};
+  Regret regret{collective, typed["groups"], std::nullopt, options.sizes, options.run_sizes};
   std::set<std::string> there;
   std::string nothing;
   bool any = false;
@@ -98,8 +98,14 @@ Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid
         one["on"] = shape.text();
         one["switching"] = switching;
         one["ports"] = std::to_string(ports.front());
-        if (!one["contention"]) one["contention"] = "forbid";
-        const RunSpec spec = parse_spec(collective, one);
+        RunSpec spec = parse_spec(collective, one);
+        regret.map = spec.map;
+        const bool apart = spec.groups && spec.groups->carries();
+        if (!spec.contention && !apart) spec.contention = Contention::forbid;
+        if (apart && options.run_sizes == 0)
+          throw InputError(
+              fmt::format("--map '{}': it lays the ranks of {} apart, and no formula says what that costs; --run all measures it",
+                          *spec.map, one["on"].value_or("")));
         Json row = row_of(spec, make_machine(spec, NativeMachine{}));
         if (!there.insert(row.dump()).second) continue;  // a small shape: all its ports are named twice
         try {
@@ -160,8 +166,9 @@ std::vector<std::string> line_of(const Json& row, const std::vector<Bytes>& size
 }
 
 std::string to_table(const Regret& regret) {
-  std::string text = fmt::format("{}: model time of the best algorithm, in times the lower bound{}\n", name(regret.collective),
-                                 regret.groups ? fmt::format(", in each group of {} at once", *regret.groups) : "");
+  std::string text = fmt::format("{}: model time of the best algorithm, in times the lower bound{}{}\n", name(regret.collective),
+                                 regret.groups ? fmt::format(", in each group of {} at once", *regret.groups) : "",
+                                 regret.map ? fmt::format(", ranks laid out by {}", *regret.map) : "");
   Table table;
   std::string title, worst_text;
   double worst = 0;
@@ -207,7 +214,7 @@ std::string to_csv(const Regret& regret) {
   const std::string columns =
       "collective,shape,nodes,switching,ports,contention,bytes,algorithms,steps,exact,model_time_s,model_time_lower_bound_s,"
       "times_the_bound,run";
-  return csv_of(columns + (regret.groups ? ",groups" : ""), lines);
+  return csv_of(columns + (regret.groups ? ",groups" : "") + (regret.map ? ",map" : ""), lines);
 }
 
 struct RegretArguments {
@@ -364,7 +371,7 @@ Command regret_command() {
   command.describe("--on", "shapes with commas between: 8x8,16x16m,4x4x4; default: a set for the collective", "SHAPE,..");
   command.describe("--ports", "numbers with commas between, or all; default 1,all", "N|all,..");
   command.describe("--switching", "with commas between; default wormhole, total exchange: packet", "packet|wormhole|circuit,..");
-  command.describe("--contention", "two messages on a channel in one step; default forbid");
+  command.describe("--contention", "two messages on a channel in one step; default forbid, or share where --map lays ranks apart");
   command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 1KiB:256MiB, others 4:1MiB", "SIZE,..");
   command.add("--run", "none|all", &arguments->run, "what to run and verify; default none");
   command.add_output("--csv", ".csv", &arguments->csv, "write a line for each machine and size to this file");

@@ -27,7 +27,7 @@ class SpanningTree {
 
   /// The origin is taken only by collectives that have several; none: the first source. Throws InputError for others, and where a
   /// reduction has too many blocks.
-  SpanningTree(const TraceHeader& header, std::optional<NodeId> origin);
+  SpanningTree(const ByNode& by_node, std::optional<NodeId> origin);
 
   struct Edge {
     NodeId from = 0, to = 0;
@@ -80,13 +80,15 @@ std::string path_text(const TraceMessage& message) {
 /// The graph as it is written. A node is named before its first edge.
 class Graph {
  public:
-  Graph(OutputFile& file, const TraceHeader& header, const std::string& what)
-      : file_{file}, topology_{header.machine.topology}, named_(topology_.nodes()) {
-    file_.write(fmt::format("digraph {} {{\n  node [shape=box];\n",
-                            in_quotes(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology_.text(), what))));
+  Graph(OutputFile& file, const ByNode& by_node, const std::string& what)
+      : file_{file}, by_node_{by_node}, named_(by_node.header().machine.topology.nodes()) {
+    const TraceHeader& header = by_node.header();
+    file_.write(fmt::format(
+        "digraph {} {{\n  node [shape=box];\n",
+        in_quotes(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, header.machine.topology.text(), what))));
   }
   void node(NodeId node) {
-    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(node_text(topology_, node))));
+    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(by_node_.name(node))));
     named_[node] = true;
   }
   void edge(NodeId from, NodeId to, const std::string& label, bool data) {
@@ -100,26 +102,27 @@ class Graph {
 
  private:
   OutputFile& file_;
-  const Topology& topology_;
+  const ByNode& by_node_;
   std::vector<bool> named_;
   std::uint64_t edges_ = 0;
 };
 
 }  // namespace
 
-SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> origin)
-    : nodes_{header.machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
+SpanningTree::SpanningTree(const ByNode& by_node, std::optional<NodeId> origin)
+    : nodes_{by_node.header().machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
+  const TraceHeader& header = by_node.header();
   const CollectiveFacts& facts = facts_of(header.collective);
   if (facts.from_sources() && header.sources.empty())
     throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
   root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
   if (facts.rooted() && origin)
     throw InputError(fmt::format("--origin {}: a {} has one root, {}; leave the option out", *origin, header.collective,
-                                 node_text(header.machine.topology, header.sources.front())));
+                                 by_node.name(header.sources.front())));
   if (facts.from_sources() && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
     throw InputError(fmt::format("--origin {}: the node is no source; for instance --origin {}", root_, header.sources.front()));
   knows_[root_] = true;
-  const std::string name = node_text(header.machine.topology, root_);
+  const std::string name = by_node.name(root_);
   if (facts.wanted == CollectiveFacts::Wanted::at_root) {
     follows_ = Follows::last_data;
     meaning_ = "the last data that each node sent";
@@ -219,16 +222,16 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
   std::vector<TraceMessage> messages;
   const auto note = [](const std::string& what, std::uint64_t edges) { return fmt::format("{}: {}", what, counted(edges, "edge")); };
   if (!step) {
-    SpanningTree tree(header, origin);
+    SpanningTree tree(steps.by_node(), origin);
     while (steps.next(messages)) tree.step(messages);
-    Graph graph(file, header, tree.meaning());
+    Graph graph(file, steps.by_node(), tree.meaning());
     graph.node(tree.root());
     for (const SpanningTree::Edge& e : tree.edges()) graph.edge(e.from, e.to, std::to_string(e.step), e.data);
     graph.end();
     return note(tree.meaning(), graph.edges());
   }
   const std::string what = fmt::format("step {}", *step);
-  Graph graph(file, header, what);
+  Graph graph(file, steps.by_node(), what);
   Step last = 0;  // of those read
   while (last < *step && steps.next(messages)) {
     last = messages.front().step;

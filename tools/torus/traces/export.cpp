@@ -37,7 +37,7 @@ int run_export(const ExportArguments& arguments) {
         fmt::format("--origin {}: an origin is chosen of a tree; leave it out, or use --to dot without --step", *arguments.origin));
   const std::string output = arguments.output.value_or(usual_export(to));
   TraceSteps steps(arguments.trace);
-  if (const std::size_t groups = steps.header().groups.size(); groups > 0 && to != "goal")
+  if (const std::size_t groups = steps.header().groups.size(); groups > 0 && !steps.header().mapped() && to != "goal")
     throw InputError(fmt::format("trace '{}': it is of {}, which --to {} does not know yet; --to goal does", arguments.trace,
                                  counted(groups, "group"), to));
   std::optional<NodeId> origin;
@@ -70,17 +70,23 @@ Command export_command() {
   return command;
 }
 
+bool TraceSteps::read(TraceMessage& message) {
+  const bool more = reader_.next(message);
+  if (more) by_node_.rename(message);
+  return more;
+}
+
 bool TraceSteps::next(std::vector<TraceMessage>& messages) {
   messages.clear();
   TraceMessage message;
   if (!begun_) {
     begun_ = true;
-    if (reader_.next(message)) first_ = message;
+    if (read(message)) first_ = message;
   }
   if (!first_) return false;
   messages.push_back(std::move(*first_));
   first_.reset();
-  while (reader_.next(message)) {
+  while (read(message)) {
     const Step now = messages.front().step;
     if (message.step < now)
       throw InputError(fmt::format("{} line {}: step {} comes after step {}: steps must ascend; sort the messages by step", path_,

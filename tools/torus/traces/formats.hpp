@@ -9,21 +9,26 @@
 #include <torus/trace_reader.hpp>
 
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/view/by_node.hpp"
 
 namespace torus::command {
 
-/// Reads a trace step by step.
+/// Reads a trace step by step, by nodes where it is one of mapped ranks.
 class TraceSteps {
  public:
-  explicit TraceSteps(const std::string& path) : reader_{path}, path_{path} {}
+  explicit TraceSteps(const std::string& path) : reader_{path}, by_node_{reader_.header()}, path_{path} {}
 
-  const TraceHeader& header() const noexcept { return reader_.header(); }
+  const ByNode& by_node() const noexcept { return by_node_; }
+  const TraceHeader& header() const noexcept { return by_node_.header(); }
   /// The messages of the next step that has any, in the order of the trace. False at its end. Throws InputError if steps do not ascend.
   bool next(std::vector<TraceMessage>& messages);
   std::uint64_t line() const noexcept { return reader_.line(); }
 
  private:
+  bool read(TraceMessage& message);
+
   TraceReader reader_;
+  const ByNode by_node_;
   std::string path_;
   std::optional<TraceMessage> first_;  // of the next step
   bool begun_ = false;
@@ -46,8 +51,8 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
 constexpr std::uint64_t max_goal_messages = 10'000'000;  ///< GOAL goes by rank, so that all are in memory
 Note export_goal(TraceSteps& steps, OutputFile& file);
 
-/// MSCCL's XML: a program whose gpus are the nodes. Throws InputError on a collective that MSCCL does not have, on dead nodes, and where
-/// not all nodes are sources.
+/// MSCCL's XML: a program whose gpus are the nodes, whatever ranks they have. Throws InputError on a collective that MSCCL does not have,
+/// on dead nodes, and where not all nodes are sources.
 constexpr std::uint64_t max_msccl_messages = 1'000'000;
 Note export_msccl(TraceSteps& steps, OutputFile& file);
 

@@ -62,7 +62,8 @@ class Program {
       throw InputError(fmt::format("MSCCL has no {}; it has allgather, allreduce, reduce-scatter, total-exchange, broadcast and reduce",
                                    header.collective));
     name_ = name->second;
-    if (!header.groups.empty()) throw InputError("the trace is of groups of nodes; an MSCCL program is of all its gpus");
+    if (!header.groups.empty() && !header.mapped())
+      throw InputError("the trace is of groups of nodes; an MSCCL program is of all its gpus");
     if (!header.sizes.empty()) throw InputError("blocks have sizes of their own; the chunks of an MSCCL program are all alike");
     if (header.machine.topology.living_nodes() < nodes_)
       throw InputError("the machine has dead nodes, and an MSCCL program uses all its gpus");

@@ -123,10 +123,11 @@ struct Load {
 /// takes where partials are too many to follow.
 class Exporter {
  public:
-  Exporter(const TraceHeader& header, OutputFile& file) : header_{header}, topology_{header.machine.topology}, out_{file} {
-    if (ContributorCounts::follows(header.collective) && header.machine.cost.combine_s > 0 && !ContributorCounts::too_large(header))
-      partials_.emplace(header);
-    out_.track(run, fmt::format("{} on {}", header.collective, topology_.text()), 0);
+  Exporter(const ByNode& by_node, OutputFile& file)
+      : by_node_{by_node}, header_{by_node.header()}, topology_{header_.machine.topology}, out_{file} {
+    if (ContributorCounts::follows(header_.collective) && header_.machine.cost.combine_s > 0 && !ContributorCounts::too_large(header_))
+      partials_.emplace(header_);
+    out_.track(run, fmt::format("{} on {}", header_.collective, topology_.text()), 0);
     out_.track(step_track, "steps", run);
     out_.track(message_count, "messages", run, true);
     out_.track(byte_count, "bytes", run, true);
@@ -218,10 +219,10 @@ class Exporter {
     for (const auto& [channel, load] : loads) {
       const auto [track, fresh] = tracks_.try_emplace(channel, first_channel + tracks_.size());
       if (fresh)
-        out_.track(track->second, fmt::format("{} {}:{:+}", node_text(topology_, channel.from), channel.dimension, channel.hop), channels);
-      const std::string what = load.messages == 1 ? fmt::format("{} to {}", node_text(topology_, load.first->source),
-                                                                node_text(topology_, load.first->destination))
-                                                  : fmt::format("{} messages", load.messages);
+        out_.track(track->second, fmt::format("{} {}:{:+}", by_node_.name(channel.from), channel.dimension, channel.hop), channels);
+      const std::string what = load.messages == 1
+                                   ? fmt::format("{} to {}", by_node_.name(load.first->source), by_node_.name(load.first->destination))
+                                   : fmt::format("{} messages", load.messages);
       const double seconds = header_.machine.cost.timed_steps(1, seconds_of(channel, load), 0);
       const std::uint64_t end = std::clamp(begin + at(seconds), begin + 1, end_);
       out_.event(slice_begin, track->second, begin, fmt::format("{}, {}", what, counted(load.bytes, "byte")));
@@ -229,6 +230,7 @@ class Exporter {
     }
   }
 
+  const ByNode& by_node_;
   const TraceHeader& header_;
   const Topology& topology_;
   Writer out_;
@@ -246,7 +248,7 @@ class Exporter {
 }  // namespace
 
 Note export_perfetto(TraceSteps& steps, OutputFile& file) {
-  Exporter exporter(steps.header(), file);
+  Exporter exporter(steps.by_node(), file);
   std::vector<TraceMessage> messages;
   while (steps.next(messages)) exporter.step(messages);
   return exporter.finish();

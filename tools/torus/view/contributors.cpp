@@ -37,14 +37,18 @@ ContributorCounts::ContributorCounts(const TraceHeader& header)
     : facts_{facts_of(header.collective)},
       topology_{header.machine.topology},
       nodes_{topology_.nodes()},
-      living_before_(nodes_ + std::size_t{1}),
+      living_up_to_(nodes_),
       root_{header.sources.empty() ? 0 : header.sources.front()},
       pieces_{header.segments},
       segments_{segments_of(header)},
       registers_{header.registers},
       blocks_{segments_ * registers_},
       had_(nodes_) {
-  for (NodeId node = 0; node < nodes_; ++node) living_before_[node + 1] = living_before_[node] + (topology_.living(node) ? 1 : 0);
+  for (NodeId rank = 0; rank < nodes_; ++rank) {
+    const NodeId node = header.mapped() ? header.groups.front()[rank] : rank;
+    if (topology_.living(node)) ++living_;
+    living_up_to_[node] = living_;
+  }
   if (!facts_.carries_bytes()) {
     heard_.emplace(detail::Participants(topology_));
   } else {
@@ -96,8 +100,7 @@ std::uint64_t ContributorCounts::arrive(const Arrival& a, std::uint64_t& combine
   std::uint32_t& now = now_[a.cell];
   if (a.combines && now > 0) ++combined;
   // Where contributors may be counted twice (min and max), a count stays within the number of living nodes.
-  const std::uint32_t all = living_before_.back();
-  now = a.combines ? now + std::min(a.count, all - now) : a.count;
+  now = a.combines ? now + std::min(a.count, living_ - now) : a.count;
   const auto node = static_cast<NodeId>(a.cell / blocks_);
   const std::uint64_t segment = a.cell % blocks_;
   const auto index = segment < segments_ ? wanted_index(node, segment) : std::nullopt;

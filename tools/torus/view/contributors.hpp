@@ -74,14 +74,13 @@ class ContributorCounts {
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t segment) const noexcept;
 
   /// Living nodes whose contribution the node wants, of each segment.
-  std::uint32_t contributors(NodeId node) const noexcept {
-    return facts_.wanted == Wanted::of_prefix ? living_before_[node + std::size_t{1}] : living_before_.back();
-  }
+  std::uint32_t contributors(NodeId node) const noexcept { return facts_.wanted == Wanted::of_prefix ? living_up_to_[node] : living_; }
 
   const CollectiveFacts& facts_;
   const Topology topology_;
   const NodeId nodes_;
-  std::vector<std::uint32_t> living_before_;  // by rank: living nodes of lower ranks; the last: of all
+  std::vector<std::uint32_t> living_up_to_;  // by node: living nodes of ranks up to its own
+  std::uint32_t living_ = 0;
   const NodeId root_;
   const std::uint64_t pieces_;    // segments of an owner
   const std::uint64_t segments_;  // of the whole vector

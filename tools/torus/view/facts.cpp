@@ -47,8 +47,9 @@ void add_machine(Json& facts, const Machine& machine) {
 }
 
 /// The fewest steps that any algorithm takes. None where blocks have sizes: a trace has no rule for them, and empty blocks need not move.
+/// None of scans in an order of ranks that a map has given.
 void add_bound(Json& facts, const TraceHeader& header, Collective collective) {
-  if (!header.sizes.empty()) return;
+  if (!header.sizes.empty() || (header.mapped() && collective == Collective::scan)) return;
   Request request;
   request.collective = collective;
   request.sources = header.sources;

@@ -103,6 +103,7 @@ std::string View::data() {
   }
   json += '}';
 
+  if (!by_node_.ranks().empty()) append_list(json, "ranks", by_node_.ranks());
   if (!left_out_) {
     append_list(json, "sources", header_.sources);
     std::vector<std::uint64_t> wanted_by_node;

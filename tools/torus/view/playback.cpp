@@ -21,7 +21,8 @@ std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
 
 }  // namespace
 
-View::View(const TraceHeader& header) : header_{header}, facts_{facts_of(header.collective)}, sources_{header.sources} {
+View::View(const TraceHeader& header)
+    : by_node_{header}, header_{by_node_.header()}, facts_{facts_of(header.collective)}, sources_{header_.sources} {
   std::erase_if(sources_, [&](NodeId source) { return !header_.machine.topology.living(source); });
   const std::uint64_t nodes = header_.machine.topology.nodes();
   std::uint64_t dead = 0;  // blocks of dead nodes
@@ -48,7 +49,7 @@ View::View(const TraceHeader& header) : header_{header}, facts_{facts_of(header.
                                    grouped(blocks_wanted_), grouped(max_deliveries)));
   else
     hold_first_blocks();
-  if (!left_out_) judged([&] { judge_.emplace(header_); });
+  if (!left_out_) judged([&] { judge_.emplace(header); });
 }
 
 /// Without the memory that judging takes, the page has no verdict.
@@ -206,14 +207,16 @@ void View::keep(const TraceMessage& message) {
   legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
   for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
   std::uint64_t gained = 0;
+  renamed_ = message;
+  by_node_.rename(renamed_);
   if (counts_) {
-    counts_->sent(message);
+    counts_->sent(renamed_);
     if (facts_.carries_bytes()) {
       registers_.push_back(message.registers);
       releases_.push_back(message.releases ? 1 : 0);
     }
   } else {
-    for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+    for (const std::uint64_t block : renamed_.blocks) gained += hold(message.destination, block) ? 1U : 0U;
   }
   gained_.push_back(gained);
 

@@ -14,6 +14,7 @@
 #include <torus/trace_reader.hpp>
 
 #include "tools/torus/cli/json.hpp"
+#include "tools/torus/view/by_node.hpp"
 #include "tools/torus/view/contributors.hpp"
 
 namespace torus::command {
@@ -34,6 +35,8 @@ class View {
   static constexpr std::size_t max_steps = 200'000;             ///< later ones count in the totals only
 
   explicit View(const TraceHeader& header);
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
 
   /// The next message of a trace. Throws InputError if its step is before that of the last.
   void message(const TraceMessage& message);
@@ -100,7 +103,8 @@ class View {
   Json verdict();
   std::string data();
 
-  TraceHeader header_;
+  const ByNode by_node_;
+  const TraceHeader& header_;  // by nodes
   const CollectiveFacts& facts_;
   std::vector<NodeId> sources_;              // those that live
   std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
@@ -137,7 +141,7 @@ class View {
   std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction
   std::vector<std::size_t> loaded_;      // the channels that are not 0 there
   std::vector<const Message*> ordered_;  // scratch
-  TraceMessage line_;                    // scratch
+  TraceMessage line_, renamed_;          // scratch
 };
 
 }  // namespace torus::command

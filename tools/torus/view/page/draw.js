@@ -147,7 +147,7 @@ function show_node() {
   const top = [...box.querySelectorAll(".scroll")].map(e => e.scrollTop);
   box.className = "";
   box.replaceChildren();
-  $("node_title").textContent = "Node " + shape.name(node) + ", rank " + T.grouped(node) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
+  $("node_title").textContent = "Node " + shape.name(node) + (shape.mapped ? "" : ", rank " + T.grouped(node)) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
   const wanted = data.wanted[node];
   const has = T.grouped(clock.held[node]) + " of ";
   box.append(element("p", wants === "nodes"          ? "Has heard of " + has + counted(wanted, "node") + "."

@@ -12,7 +12,11 @@ function shape_of(data) {
   for (let d = k - 2; d >= 0; --d) stride[d] = stride[d + 1] * extents[d + 1];
   const longest = Math.max(...extents);
   const coordinate = (node, d) => Math.floor(node / stride[d]) % extents[d];
-  const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")";
+  // Where ranks are mapped, a node is named by its rank too, and blocks go by ranks.
+  const {ranks} = data, node_of = [];
+  if (ranks) ranks.forEach((rank, node) => { node_of[rank] = node; });
+  const name_of_rank = rank => name(ranks ? node_of[rank] : rank);
+  const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")" + (ranks ? ", rank " + ranks[node] : "");
   // -1: there is no such link.
   function neighbour(node, d, hops) {
     const n = extents[d], at = coordinate(node, d);
@@ -61,7 +65,7 @@ function shape_of(data) {
   const slowness = (node, d, hop) => slow.get(key(node, d, hop)) || 1;
   // A hop over the end of a short dimension that changes the long coordinates too.
   const twists = d => data.twisted && extents[d] < longest;
-  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, neighbour, slots, slot, maps, map_of, channel_at, dead_nodes, is_dead, slowness, twists,
+  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, name_of_rank, mapped: ranks !== undefined, neighbour, slots, slot, maps, map_of, channel_at, dead_nodes, is_dead, slowness, twists,
           faulty: dead_nodes.size + dead.size + slow.size > 0, any_slow: slow.size > 0, any_dead_link: dead.size > 0};
 }
 
@@ -214,9 +218,9 @@ function union(ranges) {
 
 // The blocks that a node holds before the first step.
 function first_blocks(data, node) {
-  const c = data.collective, own = [[node * data.segments, data.segments]];
+  const c = data.collective, rank = data.ranks ? data.ranks[node] : node, own = [[rank * data.segments, data.segments]];
   if (data.dead_nodes.includes(node)) return [];
-  if (c === "total-exchange") return [[node * data.nodes, data.nodes]];
+  if (c === "total-exchange") return [[rank * data.nodes, data.nodes]];
   if (c === "scatter") return data.sources[0] === node ? [[0, data.nodes * data.segments]] : [];
   if (c === "gather" || c === "allgather") return own;
   return data.sources.includes(node) ? own : [];
@@ -255,7 +259,7 @@ function blocks_text(data, shape, ranges, most) {
         const in_unit = segment % unit, take = Math.min(left, unit - in_unit);
         if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
         const whole = take === unit, text = whole && !owners ? "all" : whole ? "" : (owners ? "piece" : "segment") + (take > 1 ? "s " : " ") + range_text(in_unit, take);
-        add(((owners ? shape.name(Math.floor(segment / unit)) + " " : "") + text).trim() + (register > 0 ? " of register " + register : ""));
+        add(((owners ? shape.name_of_rank(Math.floor(segment / unit)) + " " : "") + text).trim() + (register > 0 ? " of register " + register : ""));
         at += take;
         left -= take;
       }
@@ -268,10 +272,10 @@ function blocks_text(data, shape, ranges, most) {
   for (const [first, count] of ranges) {
     if (unit === 0) { add(range_text(first, count)); continue; }
     for (let at = first, left = count; left > 0;) {
-      const in_unit = at % unit, take = Math.min(left, unit - in_unit), node = Math.floor(at / unit);
+      const in_unit = at % unit, take = Math.min(left, unit - in_unit), of = shape.name_of_rank(Math.floor(at / unit));
       if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
-      if (exchange) add(take === unit ? shape.name(node) + " to all" : shape.name(node) + " to " + (take === 1 ? shape.name(in_unit) : "nodes " + range_text(in_unit, take)));
-      else add((one_source ? "" : shape.name(node) + " ") + (take === unit ? "all" : "segment" + (take > 1 ? "s " : " ") + range_text(in_unit, take)));
+      if (exchange) add(of + " to " + (take === unit ? "all" : take === 1 ? shape.name_of_rank(in_unit) : (shape.mapped ? "ranks " : "nodes ") + range_text(in_unit, take)));
+      else add((one_source ? "" : of + " ") + (take === unit ? "all" : "segment" + (take > 1 ? "s " : " ") + range_text(in_unit, take)));
       at += take;
       left -= take;
     }
