@@ -4,8 +4,7 @@
 /// node is at the last place of all later ones. Of each segment:
 ///  - Up: a node adds what the place before it sends along the axes t .. K-1, and sends the sum to the next place of axis t.
 ///  - Back: F_e is the sum of all before the line of a node in axis e. The last node of the line has it from F_t and from what came up
-///  along
-///    t .. e-1, and sends it to the place before, which passes it on. Where it is empty nothing is sent.
+///    along t .. e-1, and sends it to the place before, which passes it on. Where it is empty nothing is sent.
 /// Register 0 collects the result, register e - max(t, 1) + 1 collects F_e where the node sends it back. A sent F_e is given away. A node
 /// has sent its sum up no later than in the step in which F_t comes, or it would count twice.
 ///
@@ -16,9 +15,8 @@
 /// The messages of one segment are timed by a list, each as soon as it can be and ports are free. The other segments follow q steps apart:
 /// a port has no two messages of steps that are equal modulo q. Each channel carries each segment once at most.
 /// Machine  any shape without holes, twists included, packet (single hops), any ports, no channel shared.
-/// Steps    T + q (S-1). T and q are as found. With all ports q = 1, and T = n_0 - 1 + 2 (n_1 - 1 + .. + n_{K-1} - 1) or, where the rows
-/// meet,
-///          n_0 - 1 + n_1 - 1, and one more where n_1 is even.
+/// Steps    T + q (S-1). T and q are as found. With all ports q = 1, and T = n_0 - 1 + 2 (n_1 - 1 + .. + n_{K-1} - 1), or where the
+///          rows meet n_0 - 1 + n_1 - 1, and one more where n_1 is even.
 /// Bytes    m / S in each step.   Header  none.
 /// Memory   K vectors a node; 2 where the rows meet. Tables of about 150 bytes a message.
 /// Order    what is nearest comes first: for commuting operators.

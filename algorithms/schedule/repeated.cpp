@@ -177,10 +177,12 @@ Step RepeatedSchedule::end_of(NodeId node, std::uint32_t rounds) const noexcept 
 }
 
 Bytes RepeatedSchedule::table_bytes() const noexcept {
+  constexpr Bytes of_allocator = 16;  // beside what is asked for
   Bytes rows = 0;
   for (const auto* table : {&channels_, &work_}) {
     for (const std::vector<Row>& remainder : *table) {
-      for (const Row& row : remainder) rows += sizeof(Row) + row.size() * sizeof(Row::value_type);
+      rows += remainder.capacity() * sizeof(Row);
+      for (const Row& row : remainder) rows += row.capacity() * sizeof(Row::value_type) + of_allocator;
     }
   }
   return first_.table_bytes() + start_.size() * sizeof(std::size_t) + sends_.size() * sizeof(std::uint32_t) + rows;

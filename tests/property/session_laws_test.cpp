@@ -227,7 +227,7 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
   Random random(support::seed());
   support::Share share(8);
   std::map<std::string, unsigned> outcomes;
-  for (int draw = 0; draw < 150; ++draw) {
+  for (int draw = 0; draw < 250; ++draw) {
     Random own(random());
     if (!share.takes_turn()) continue;
     const Machine machine = machine_for_several(own);
@@ -293,7 +293,7 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
   }
   if (share.one_in() > 1) return;
   // The draws are no empty ones.
-  CHECK(outcomes["shared"] > 3);
+  CHECK(outcomes["shared"] > 1);  // about 12
   CHECK(outcomes["apart"] > 10);
   CHECK(outcomes["channel used twice"] > 3);
   CHECK(outcomes["too many sends"] > 3);
