@@ -298,9 +298,11 @@ void Groups::take_faults() {
 Machine Groups::machine(const Machine& whole) const {
   if (whole.topology.shape().size() != whole_.shape().size() || whole.topology.nodes() != whole_.nodes())
     refuse_groups(text_, "they were made for " + whole_.text() + ", and not for " + whole.topology.text());
-  if (dilated_ && whole.switching == Switching::packet)
-    refuse_groups(text_, std::string("a hop of such a group is several hops of the machine, and packet switching takes one a step; "
-                                     "wormhole or circuit switching would do"));
+  if (dilated_ && whole.switching == Switching::packet) {
+    const std::string why = "several hops of the machine, and packet switching takes one a step; wormhole or circuit switching would do";
+    if (renames()) throw InputError("ranks laid out by a map: a hop between two of them may be " + why);
+    refuse_groups(text_, "a hop of such a group is " + why);
+  }
   CostModel cost = whole.cost;
   std::vector<Dimension> routing;
   if (by_routes_ || carries_) {

@@ -71,8 +71,8 @@ inline Bytes random_bytes(std::mt19937_64& random, std::uint32_t most_bits) {
   return (Bytes{1} << bits) - (random_below(random, 2) == 0 ? 0 : random() % (Bytes{1} << bits));
 }
 
-/// Takes the plans of all algorithms that apply, and what was searched for them: f(algorithm, plan, cache). The search of some takes seconds
-/// on shapes that are no product of a few numbers.
+/// Takes the plans of all algorithms that apply, and what was searched for them: f(algorithm, plan, cache). The search of some takes
+/// seconds on shapes that are no product of a few numbers.
 template <class F>
 void each_plan(const Machine& machine, const Request& request, F&& f) {
   PlanCache cache;

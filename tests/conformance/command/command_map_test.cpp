@@ -89,6 +89,7 @@ TEST_CASE("a map that is none is refused in a line with what would do", "[confor
     CAPTURE(map);
     CHECK(refusal("run allgather --on 2x2 --map " + map).find(words) != std::string::npos);
   }
+  CHECK(refusal("run allgather --on 4x4 --switching packet --map random:1").find("ranks laid out by a map: a hop") != std::string::npos);
   CHECK(refusal("run allgather --on 4x4 --dead-link 0:+0 --map random:1").find("a map that turns or shifts the machine would do") !=
         std::string::npos);
   CHECK(run_json("allgather --on 4x4 --dead-link 1:+0 --map axis:1,0 --judge")["verified"] == true);
@@ -96,7 +97,7 @@ TEST_CASE("a map that is none is refused in a line with what would do", "[confor
 
 TEST_CASE("steps, graphs and figures of mapped ranks name both", "[conformance]") {
   const support::Folder folder;
-  const std::string line = "scan --on 4x4 --map snake --steps";
+  const std::string line = "scan --on 4x4 --algorithm sklansky --map snake --steps";
   CHECK(good("run " + line).out.find("(0,3), rank 3 0:+1") != std::string::npos);
   const Json steps = run_json(line)["step_table"];
   for (const Json& step : steps) {
