@@ -34,7 +34,7 @@ void check_cell(const support::Cell& cell) {
 
 TEST_CASE("every algorithm is legal, complete and as predicted on the telling shapes", "[conformance]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(12, 5);
+  support::Share share(12, 10);
   for (const Algorithm* algorithm : catalogue()) {
     unsigned runs = 0;
     for (const Topology& shape : shapes()) {

@@ -86,7 +86,7 @@ Setting in_another_process(const Setting& setting) { return led_by(lead_of({sett
 
 TEST_CASE("every collective with a shape and a size alone is on 2, 3 and 4 processes what it is on one", "[conformance]") {
   CAPTURE(support::seed());
-  support::Share share(10);
+  support::Share share(10, 3);
   static constexpr std::array sizes{"64", "777", "1KiB", "4", "1"};
   std::size_t turn = support::seed() % sizes.size();
   for (const Topology& shape : shapes(30)) {

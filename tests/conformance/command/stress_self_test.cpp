@@ -222,7 +222,7 @@ TEST_CASE("a crash leaves the command that repeats it", "[conformance]") {
 
 TEST_CASE("the same seed gives the same table on every executor and number of threads", "[conformance]") {
   std::vector<const Algorithm*> algorithms(catalogue().begin(), catalogue().end());
-  support::Share share(12, 4);
+  support::Share share(12, 8);
   std::erase_if(algorithms, [&](const Algorithm*) { return !share.takes_turn(); });
   const auto table = [&](std::optional<ExecutorKind> executor, unsigned threads) {
     StressOptions options;

@@ -184,11 +184,12 @@ TEST_CASE("every symbol of a formula is named, by its algorithm or as all mean i
 
 TEST_CASE("every symbol of a plan's formula is named, whatever the shape, the ports and the parameters", "[unit]") {
   std::set<std::string> formulas;
+  PlanCache cache;
   const auto check = [&](const Algorithm& algorithm, const Machine& machine, const Request& request) {
     if (refuses(algorithm, machine, request)) return;
     std::optional<Plan> plan;
     try {
-      plan = algorithm.plan(machine, request);
+      plan = algorithm.plan(machine, request, cache);
     } catch (const std::runtime_error&) {  // a search that finds nothing
       return;
     }
