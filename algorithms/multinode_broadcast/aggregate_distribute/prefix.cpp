@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -158,7 +159,7 @@ struct PrefixSite {
 };
 
 PrefixSite site_on(const Node& self, const TorusPrefix& tables, std::size_t line) {
-  const std::span<const Dimension> all(self.machine().routing);
+  const std::span<const Dimension> all(tables.dimensions);
   const std::int32_t h = tables.h, place = self.coordinate(0) % h;
   PrefixSite site{.position = place, .over = all};
   for (const Dimension d : all) site.member = site.member && self.coordinate(d) % h == place;
@@ -262,7 +263,9 @@ ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, s
   co_return base;
 }
 
-TorusPrefix::TorusPrefix(const Topology& topology, std::int32_t partition) : h{partition}, lines{LineTree::line(3, h)} {
+TorusPrefix::TorusPrefix(const Topology& topology, std::int32_t partition)
+    : h{partition}, dimensions(topology.shape().size()), lines{LineTree::line(3, h)} {
+  std::iota(dimensions.begin(), dimensions.end(), 0);
   for (const DimensionShape& dimension : topology.shape()) lines.push_back(LineTree::line(3, dimension.extent / h));
 }
 

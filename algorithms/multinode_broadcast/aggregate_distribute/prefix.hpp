@@ -62,7 +62,8 @@ struct TorusPrefix {
   std::int32_t steps() const noexcept;
 
   std::int32_t h;
-  std::vector<LineTree> lines;  ///< Line_3 over the diagonal of a DCN, then over the DCNs along each dimension
+  std::vector<Dimension> dimensions;  ///< ascending, whatever the order in which circuits take them
+  std::vector<LineTree> lines;        ///< Line_3 over the diagonal of a DCN, then over the DCNs along each dimension
 };
 
 ProgramOf<std::uint32_t> rank_in_torus(Node& self, const TorusPrefix& tables, std::uint32_t count);

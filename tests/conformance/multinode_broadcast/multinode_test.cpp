@@ -207,6 +207,16 @@ TEST_CASE("aggregate-distribute on any torus takes the steps of its phases and e
   CHECK(noted_h("5x7") == "1");
 }
 
+TEST_CASE("aggregate-distribute sums up on circuits in any order of dimensions", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const char* shape : {"16x8", "6x9", "8x8"}) {
+    const Machine machine(Topology::parse(shape), 0, Switching::circuit, Contention::forbid, {1, 0});
+    Request request = multinode_request(random_nodes(random, machine.topology.nodes(), 3), 30);
+    checked("aggregate-distribute", machine, request);
+  }
+}
+
 TEST_CASE("hierarchical broadcasts tune in any routing order", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
