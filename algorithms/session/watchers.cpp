@@ -4,27 +4,17 @@
 #include <torus/session.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "runtime/trace/buffers.hpp"
 
 namespace torus {
 
-JudgeWatcher::JudgeWatcher() = default;
-JudgeWatcher::~JudgeWatcher() = default;
-
-void JudgeWatcher::begin(const TraceHeader& header, const Engine&) {
-  judge_.emplace(header);
-  buffers_ = std::make_unique<detail::Buffers>(header);
-}
+void JudgeWatcher::begin(const TraceHeader& header, const Engine&) { judge_.emplace(header); }
 
 void JudgeWatcher::step(const StepSends& sends) {
   for (const Message* m : sends.messages) {
     line_.assign(*m);
     going_ = going_ && judge_->message(line_);
-    if (going_) buffers_->message(line_);
   }
 }
-
-void JudgeWatcher::complete(RunResult& result) { result.buffered = buffers_->most(); }
 
 const Verdict& JudgeWatcher::verdict() {
   if (!verdict_) verdict_ = judge_->finish();

@@ -13,7 +13,7 @@ void Buffers::message(const TraceMessage& m) {
     if (const auto node = waits_.find(m.source); node != waits_.end()) {
       if (const auto wait = node->second.find(block); wait != node->second.end()) wait->second.until = m.step;
     }
-    waits_[m.destination].try_emplace(block, Wait{m.step, m.step, bytes});
+    if (waits_[m.destination].try_emplace(block, Wait{m.step, m.step, bytes}).second) ++blocks_;
   }
 }
 

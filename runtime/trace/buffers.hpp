@@ -15,6 +15,8 @@ class Buffers {
   explicit Buffers(const TraceHeader& header) : header_{header} {}
 
   void message(const TraceMessage& message);
+  /// That have reached nodes; some 60 bytes of memory each.
+  std::uint64_t blocks() const noexcept { return blocks_; }
   /// O(blocks that have reached nodes log steps).
   Buffered most() const;
 
@@ -25,6 +27,7 @@ class Buffers {
   };
 
   TraceHeader header_;
+  std::uint64_t blocks_ = 0;
   std::unordered_map<NodeId, std::unordered_map<std::uint64_t, Wait>> waits_;
 };
 

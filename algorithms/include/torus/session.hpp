@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,19 +49,11 @@ class Watcher {
   }
 };
 
-namespace detail {
-class Buffers;
-}
-
-/// Puts every message before the judge of traces, without a trace, and counts what waits at nodes.
+/// Puts every message before the judge of traces, without a trace.
 class JudgeWatcher : public Watcher {
  public:
-  JudgeWatcher();
-  ~JudgeWatcher() override;
   void begin(const TraceHeader& header, const Engine& engine) override;
   void step(const StepSends& sends) override;
-  /// Says RunResult::buffered.
-  void complete(RunResult& result) override;
   /// What the judge has against the run, or finds other than the engine; else the surprise of its check.
   std::optional<std::string> objection(const Run& run) override;
   /// After the run.
@@ -70,7 +61,6 @@ class JudgeWatcher : public Watcher {
 
  private:
   std::optional<Judge> judge_;
-  std::unique_ptr<detail::Buffers> buffers_;
   std::optional<Verdict> verdict_;
   TraceMessage line_;  // scratch
   bool going_ = true;

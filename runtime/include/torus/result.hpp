@@ -120,7 +120,7 @@ struct RunResult {
   std::shared_ptr<const void> phase_texts;  ///< where several processes ran: keeps the names of phases
   std::vector<StepRecord> step_records;     ///< of the first max_step_records steps; all sums cover every step
 
-  std::optional<Buffered> buffered;  ///< counted where the judge looks on
+  std::optional<Buffered> buffered;  ///< by a watcher that counts it; none: nobody has
 
   // How it ended.
   std::vector<Violation> violations;   ///< of the first step that has any, by node; the first 1000

@@ -217,7 +217,8 @@ constexpr std::array fields{
                 "with `--repeat`: `runs`, `run_s_median`, `run_s_min`, `run_s_max`, `run_s_spread` (max / min)"},
     ReportField{"buffered", some, nested,
                 [](Of of) -> Value { return of.result.buffered ? Value(buffered_json(*of.result.buffered)) : std::nullopt; },
-                "with `--judge`: the most `blocks`, and `bytes`, that wait at a node to be sent on in a later step"},
+                "with `--judge`: the most `blocks`, and `bytes`, that wait at a node to be sent on in a later step; not where more than 4,194,304 blocks "
+                "reach nodes"},
     ReportField{"memory_bytes", all, scalar, [](Of of) -> Value { return of.result.memory_bytes; }, ""},
     ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value {
                   const auto peak = peak_memory();

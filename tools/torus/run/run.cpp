@@ -17,6 +17,7 @@
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/run/arguments.hpp"
+#include "tools/torus/run/buffer_watcher.hpp"
 #include "tools/torus/run/cause.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
@@ -86,7 +87,8 @@ int run(const RunArguments& arguments) {
   std::optional<TraceWatcher> trace;
   if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));
   std::optional<JudgeWatcher> judge;
-  if (arguments.judge) watchers.push_back(&judge.emplace());
+  std::optional<BufferWatcher> buffers;
+  if (arguments.judge) watchers.insert(watchers.end(), {&judge.emplace(), &buffers.emplace()});
   std::optional<StepTable> steps;
   if (arguments.steps) watchers.push_back(&steps.emplace());
   std::optional<PageWatcher> view;

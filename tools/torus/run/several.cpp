@@ -16,6 +16,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"
 #include "tools/torus/cli/table.hpp"
+#include "tools/torus/run/buffer_watcher.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/page_watcher.hpp"
 #include "tools/torus/setting/notation.hpp"
@@ -131,12 +132,13 @@ std::deque<PartOfRun> parts_of(const RunArguments& arguments) {
 struct PartWatchers {
   PartWatchers(const PartOfRun& part, const RunArguments& arguments) {
     if (!part.trace.empty()) all.push_back(&trace.emplace(part.trace));
-    if (arguments.judge) all.push_back(&judge.emplace());
+    if (arguments.judge) all.insert(all.end(), {&judge.emplace(), &buffers.emplace()});
     if (arguments.view) all.push_back(&page.emplace(part.offset));
   }
 
   std::optional<TraceWatcher> trace;
   std::optional<JudgeWatcher> judge;
+  std::optional<BufferWatcher> buffers;
   std::optional<PageWatcher> page;
   std::vector<Watcher*> all;
 };
