@@ -14,7 +14,7 @@
 /// receives from step s + d on. So all steps except any d in a row, s .. s + d - 1, carry m bytes over the channels of A or B: the sum of
 /// their byte terms is at least m / r, r the greater rate of the two nodes. T steps are k = ceil(T/d) such rows; their k inequalities add
 /// up to (k-1) times the sum over all steps: at least m/r k/(k-1). So the model time is at least the minimum over T of T steps with that.
-/// Of a scan the same holds: of two nodes the later in rank has m bytes of the other's in its result.
+/// The same holds for a scan: of two nodes the later in rank has m bytes of the other's in its result.
 /// Source: this project.
 
 #include <algorithm>

@@ -8,13 +8,14 @@
 
 namespace torus::lines {
 
-std::vector<NodeId> ranks_over(const Topology& topology, std::span<const Dimension> dimensions) {
+std::vector<NodeId> ranks_over(const Topology& topology, std::span<const Dimension> dimensions, Order order) {
   std::vector<NodeId> ranks{0};
   for (const Dimension d : dimensions) {
     std::vector<NodeId> more;
     more.reserve(ranks.size() * static_cast<std::size_t>(topology.extent(d)));
     for (std::int32_t place = 0; place < topology.extent(d); ++place) {
       for (const NodeId rank : ranks) more.push_back(rank + static_cast<NodeId>(place) * topology.stride(d));
+      if (order == Order::snake) std::reverse(ranks.begin(), ranks.end());
     }
     ranks = std::move(more);
   }
@@ -71,20 +72,6 @@ namespace {
 bool even_side(const Topology& topology, Dimension d) { return topology.extent(d) % 2 == 0; }
 bool closes(const Topology& topology, Dimension d) { return topology.wiring(d) != Wiring::line; }
 
-/// The nodes whose coordinates are 0 but in some dimensions, each a neighbour of the next.
-std::vector<NodeId> snake(const Topology& topology, std::span<const Dimension> dimensions) {
-  std::vector<NodeId> ranks{0};
-  for (const Dimension d : dimensions) {
-    std::vector<NodeId> more;
-    for (std::int32_t place = 0; place < topology.extent(d); ++place) {
-      for (std::size_t i = 0; i < ranks.size(); ++i)
-        more.push_back(ranks[place % 2 == 0 ? i : ranks.size() - 1 - i] + static_cast<NodeId>(place) * topology.stride(d));
-    }
-    ranks = std::move(more);
-  }
-  return ranks;
-}
-
 }  // namespace
 
 bool has_node_cycle(const Topology& topology) {
@@ -100,7 +87,7 @@ NodeCycle node_cycle(const Topology& topology) {
   if (!even) side = std::find_if(linked.begin(), linked.end(), [&](Dimension d) { return closes(topology, d); });
   const NodeId rows = static_cast<NodeId>(topology.extent(*side)), stride = topology.stride(*side);
   linked.erase(side);
-  const std::vector<NodeId> columns = snake(topology, linked);
+  const std::vector<NodeId> columns = ranks_over(topology, linked, Order::snake);
   const std::size_t last = columns.size() - 1;
   NodeCycle cycle;
   const auto add = [&](NodeId row, std::size_t column) { cycle.ranks.push_back(row * stride + columns[column]); };

@@ -14,8 +14,11 @@
 
 namespace torus::lines {
 
+/// The first dimension runs fastest; a snake goes along it to and fro, so that each node is a neighbour of the next.
+enum class Order { ascending, snake };
+
 /// The ranks of the nodes whose coordinates are 0 but in these dimensions.
-std::vector<NodeId> ranks_over(const Topology& topology, std::span<const Dimension> dimensions);
+std::vector<NodeId> ranks_over(const Topology& topology, std::span<const Dimension> dimensions, Order order = Order::ascending);
 
 /// All nodes of a machine in an order in which each is a neighbour of the next, and the last of the first.
 struct NodeCycle {
@@ -26,7 +29,7 @@ struct NodeCycle {
 /// Whether a shape has such a cycle that is known in closed form: a side is even, or one is a ring; two sides at least, and no twist.
 bool has_node_cycle(const Topology& topology);
 /// Of such a shape. With an even side as rows: down the first column, and back up row by row through the others, in turns to and fro. Of
-/// odd sides with a ring as rows: down and up all columns in turns, but for the first row, and back along it.
+/// odd sides, with a ring as rows: column by column down and up without the first row, and then back along that row.
 NodeCycle node_cycle(const Topology& topology);
 
 /// An immutable value. It knows the dimensions of the phases before it: what has been gathered along them comes along.

@@ -23,10 +23,10 @@ using Tree = std::vector<std::optional<At>>;
                    "; the schedule of a collective that brings it there would do");
 }
 
-/// From the root to every node as early as it can be, or from every node to the root as late as it can be: then what comes to a node on the
-/// way comes before.
 enum class Way { from_root, to_root };
 
+/// Every node hears of the root as early as it can, or sends to the root as late as it can, so that what comes to it on the way comes
+/// before: the transfer by which it does.
 Tree tree_of(const Topology& topology, const Steps& steps, NodeId root, Way way) {
   const bool out = way == Way::from_root;
   Tree tree(topology.nodes());

@@ -219,7 +219,7 @@ std::optional<Refusal> also_requires(const Machine&, const Request& request) {
   return std::nullopt;
 }
 
-/// Of the halves: the ranks of earlier phases, and a cycle.
+/// What the halves keep: the ranks of earlier phases, and a cycle.
 Bytes planning_bytes(const Machine& machine) { return Bytes{6} * machine.topology.nodes() * sizeof(NodeId); }
 
 constexpr std::array former_names{FormerName{"dimension-wise"}};

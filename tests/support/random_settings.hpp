@@ -1,8 +1,10 @@
 /// Random machines and requests for laws over the catalogue.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -69,6 +71,23 @@ inline Request random_request(std::mt19937_64& random, const Topology& topology,
 inline Bytes random_bytes(std::mt19937_64& random, std::uint32_t most_bits) {
   const std::uint32_t bits = random_below(random, most_bits + 1);
   return (Bytes{1} << bits) - (random_below(random, 2) == 0 ? 0 : random() % (Bytes{1} << bits));
+}
+
+/// The nodes in any order: those of ranks 0, 1, ..
+inline std::vector<NodeId> random_map(std::mt19937_64& random, const Topology& topology) {
+  std::vector<NodeId> nodes(topology.nodes());
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  std::shuffle(nodes.begin(), nodes.end(), random);
+  return nodes;
+}
+
+/// One of the algorithms that apply; null: none does.
+inline const Algorithm* some_algorithm(std::mt19937_64& random, const Machine& machine, const Request& request) {
+  std::vector<const Algorithm*> algorithms;
+  for (const Algorithm* each : catalogue()) {
+    if (each->collective == request.collective && !refuses(*each, machine, request)) algorithms.push_back(each);
+  }
+  return algorithms.empty() ? nullptr : algorithms[random() % algorithms.size()];
 }
 
 /// Takes the plans of all algorithms that apply, and what was searched for them: f(algorithm, plan, cache). The search of some takes

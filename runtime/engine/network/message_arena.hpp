@@ -217,7 +217,7 @@ class MessageArena {
     kept_legs_.clear();
   }
 
-  /// Of a message in whole cache lines, so that two messages never share one.
+  /// What a message takes, in whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
     const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
     return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;

@@ -18,6 +18,7 @@
 
 #include "algorithms/barrier_witness.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/random_settings.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
@@ -122,11 +123,8 @@ TEST_CASE("the estimate knows the routes of mapped ranks", "[conformance]") {
   support::Share share(3, 3);
   for (const char* shape : {"64x64", "16x16x16"}) {
     const Topology topology = Topology::parse(shape);
-    std::vector<NodeId> nodes(topology.nodes());
-    std::iota(nodes.begin(), nodes.end(), NodeId{0});
     std::mt19937_64 random(7);
-    std::shuffle(nodes.begin(), nodes.end(), random);
-    const Groups groups = Groups::mapped("", topology, nodes);
+    const Groups groups = Groups::mapped("", topology, support::random_map(random, topology));
     REQUIRE(groups.carries());
     for (const Algorithm* algorithm : catalogue()) {
       if (algorithm->collective == Collective::total_exchange || !share.takes_turn()) continue;

@@ -20,13 +20,6 @@ using namespace torus;
 
 namespace {
 
-std::vector<NodeId> random_map(std::mt19937_64& random, const Topology& topology) {
-  std::vector<NodeId> nodes(topology.nodes());
-  std::iota(nodes.begin(), nodes.end(), NodeId{0});
-  std::shuffle(nodes.begin(), nodes.end(), random);
-  return nodes;
-}
-
 /// Shifts and reflects a torus of equal sides, and exchanges its dimensions.
 std::vector<NodeId> automorphism(std::mt19937_64& random, const Topology& topology, bool exchanges) {
   const auto k = static_cast<std::size_t>(topology.dimensions());
@@ -107,15 +100,12 @@ TEST_CASE("ranks on any nodes: the same steps and messages, legal and verified",
     const Topology topology = support::random_topology(own, 40);
     const Switching switching = own() % 2 == 0 ? Switching::wormhole : Switching::circuit;
     const Machine machine(topology, own() % 2 == 0 ? all_ports : 1, switching, Contention::share);
-    const std::vector<NodeId> nodes = random_map(own, topology);
+    const std::vector<NodeId> nodes = support::random_map(own, topology);
     const Groups groups = Groups::mapped("", topology, nodes);
     const Request request = support::random_request(own, topology, support::random_bytes(own, 9));
-    std::vector<const Algorithm*> algorithms;
-    for (const Algorithm* each : catalogue()) {
-      if (each->collective == request.collective && !refuses(*each, groups.machine(machine), request)) algorithms.push_back(each);
-    }
-    if (algorithms.empty()) continue;
-    const Algorithm& algorithm = *algorithms[own() % algorithms.size()];
+    const Algorithm* drawn = support::some_algorithm(own, groups.machine(machine), request);
+    if (drawn == nullptr) continue;
+    const Algorithm& algorithm = *drawn;
     CAPTURE(map, std::string(algorithm.name), support::text_of(machine, request), nodes);
     const auto both = run_both(algorithm, machine, groups, request);
     if (!both) continue;
@@ -174,7 +164,7 @@ TEST_CASE("ranks on any nodes run alike on any number of processes, whatever fau
     const Topology topology = Topology::parse(random() % 2 == 0 ? "6x4" : "3x2mx4");
     const Switching switching = algorithm->native.switching == Switching::circuit ? Switching::circuit : Switching::wormhole;
     const Machine machine(topology, std::min<int>(algorithm->native.ports, topology.max_ports()), switching, Contention::share);
-    const Groups groups = Groups::mapped("", topology, random_map(random, topology));
+    const Groups groups = Groups::mapped("", topology, support::random_map(random, topology));
     const Machine seen = groups.machine(machine);
     const Request request = support::request_on(seen, algorithm->collective, 200);
     if (refuses(*algorithm, seen, request)) continue;

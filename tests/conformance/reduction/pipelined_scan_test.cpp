@@ -17,7 +17,7 @@ Request scan_of(Bytes bytes, std::uint32_t segments, Reduction reduction = {Oper
   return request;
 }
 
-/// Of a single segment with all ports.
+/// The steps of a single segment with all ports.
 std::uint64_t claimed_steps(const Topology& topology) {
   std::vector<std::uint64_t> extents;
   for (const DimensionShape& d : topology.shape()) {

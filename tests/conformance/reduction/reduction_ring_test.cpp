@@ -1,4 +1,4 @@
-// The yardstick of one port: once round all nodes.
+// With one port the yardstick is to go once round all nodes.
 #include <cstdint>
 
 #include "tests/support/halves.hpp"

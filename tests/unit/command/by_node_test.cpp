@@ -67,17 +67,12 @@ TEST_CASE("a run of ranks on any nodes is one of the nodes", "[unit]") {
     std::mt19937_64 own(random());
     const Topology topology = support::random_topology(own, 24);
     const Machine machine(topology, own() % 2 == 0 ? all_ports : 1, Switching::wormhole, Contention::share);
-    std::vector<NodeId> nodes(topology.nodes());
-    std::iota(nodes.begin(), nodes.end(), NodeId{0});
-    std::shuffle(nodes.begin(), nodes.end(), own);
+    const std::vector<NodeId> nodes = support::random_map(own, topology);
     const Groups groups = Groups::mapped("", topology, nodes);
     const Request request = support::random_request(own, topology, support::random_bytes(own, 9));
-    std::vector<const Algorithm*> algorithms;
-    for (const Algorithm* each : catalogue()) {
-      if (each->collective == request.collective && !refuses(*each, groups.machine(machine), request)) algorithms.push_back(each);
-    }
-    if (algorithms.empty()) continue;
-    const Algorithm& algorithm = *algorithms[own() % algorithms.size()];
+    const Algorithm* drawn = support::some_algorithm(own, groups.machine(machine), request);
+    if (drawn == nullptr) continue;
+    const Algorithm& algorithm = *drawn;
     CAPTURE(map, std::string(algorithm.name), support::text_of(machine, request), nodes);
     std::optional<Followed> followed;
     RunOptions options;

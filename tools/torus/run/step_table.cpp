@@ -7,13 +7,6 @@
 #include "tools/torus/run/report.hpp"
 
 namespace torus::command {
-namespace {
-
-std::string channel_text(const ByNode& of, const ChannelName& channel) {
-  return fmt::format("{} {}:{:+}", of.name(channel.from), channel.dimension, channel.hop);
-}
-
-}  // namespace
 
 void StepTable::begin(const TraceHeader& as_run, const Engine&) {
   const TraceHeader& header = by_node_.emplace(as_run).header();
@@ -82,7 +75,7 @@ std::string StepTable::text(const RunResult& result) const {
   each_row(result, [&](std::size_t step, const Row& row) {
     const StepRecord& record = row.record;
     table.push_back({grouped(step), grouped(record.messages), grouped(record.hops), grouped(record.bytes),
-                     row.seen != nullptr ? channel_text(*by_node_, row.seen->fullest) : "-", grouped(record.most_bytes),
+                     row.seen != nullptr ? by_node_->name(row.seen->fullest) : "-", grouped(record.most_bytes),
                      too_large_ ? "-" : grouped(row.informed), seconds_text(row.model_time_s),
                      record.phase != nullptr ? record.phase : "-"});
   });

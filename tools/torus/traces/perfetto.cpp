@@ -106,13 +106,6 @@ class Writer {
   bool begin_ = true;
 };
 
-struct Channel {
-  NodeId from = 0;
-  Dimension dimension = 0;
-  std::int32_t hop = 0;
-  auto operator<=>(const Channel&) const = default;
-};
-
 struct Load {
   Bytes bytes = 0;
   std::uint64_t messages = 0;
@@ -137,7 +130,7 @@ class Exporter {
   }
 
   void step(const std::vector<TraceMessage>& messages) {
-    std::map<Channel, Load> loads;
+    std::map<ChannelName, Load> loads;
     std::uint64_t longest = 0, bytes = 0;
     for (const TraceMessage& m : messages) {
       std::uint64_t hops = 0;
@@ -187,7 +180,7 @@ class Exporter {
  private:
   static std::uint64_t at(double seconds) { return static_cast<std::uint64_t>(std::llround(std::min(seconds * 1e9, 9e18))); }
 
-  double seconds_of(const Channel& channel, const Load& load) const {
+  double seconds_of(const ChannelName& channel, const Load& load) const {
     return static_cast<double>(load.bytes) * header_.machine.byte_s(channel.from, channel.dimension, channel.hop);
   }
 
@@ -208,7 +201,7 @@ class Exporter {
   }
 
   /// All channels of a step or none: half of a step would mislead.
-  void draw(const std::map<Channel, Load>& loads, Step number, std::uint64_t begin) {
+  void draw(const std::map<ChannelName, Load>& loads, Step number, std::uint64_t begin) {
     if (full_) return;
     if (slices_ + loads.size() > max_perfetto_slices) {
       full_ = number;
@@ -218,8 +211,7 @@ class Exporter {
     slices_ += loads.size();
     for (const auto& [channel, load] : loads) {
       const auto [track, fresh] = tracks_.try_emplace(channel, first_channel + tracks_.size());
-      if (fresh)
-        out_.track(track->second, fmt::format("{} {}:{:+}", by_node_.name(channel.from), channel.dimension, channel.hop), channels);
+      if (fresh) out_.track(track->second, by_node_.name(channel), channels);
       const std::string what = load.messages == 1
                                    ? fmt::format("{} to {}", by_node_.name(load.first->source), by_node_.name(load.first->destination))
                                    : fmt::format("{} messages", load.messages);
@@ -240,7 +232,7 @@ class Exporter {
   std::uint64_t end_ = 0;  // of the last step
   std::string phase_;
   bool phases_ = false;
-  std::map<Channel, std::uint64_t> tracks_;
+  std::map<ChannelName, std::uint64_t> tracks_;
   std::uint64_t slices_ = 0, messages_ = 0;
   std::optional<Step> full_;
 };

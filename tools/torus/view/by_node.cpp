@@ -1,6 +1,7 @@
 #include "tools/torus/view/by_node.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include <torus/collective.hpp>
 
@@ -39,6 +40,10 @@ void ByNode::rename(TraceMessage& message) const {
 std::string ByNode::name(NodeId node) const {
   const std::string place = node_text(header_.machine.topology, node);
   return ranks_.empty() ? place : place + ", rank " + std::to_string(ranks_[node]);
+}
+
+std::string ByNode::name(const ChannelName& channel) const {
+  return fmt::format("{} {}:{:+}", name(channel.from), channel.dimension, channel.hop);
 }
 
 }  // namespace torus::command

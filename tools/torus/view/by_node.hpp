@@ -6,6 +6,8 @@
 
 #include <torus/trace_reader.hpp>
 
+#include "runtime/model/channel.hpp"
+
 namespace torus::command {
 
 /// Sources and numbers of blocks go by ranks, and here by the nodes that these are, as where rank r is node r. Any other trace stays as it
@@ -19,6 +21,8 @@ class ByNode {
   void rename(TraceMessage& message) const;
   /// "(1,3)", or "(1,3), rank 4".
   std::string name(NodeId node) const;
+  /// "(1,3) 0:+1": the node, the dimension and the direction.
+  std::string name(const ChannelName& channel) const;
   /// By node; empty: there is no map.
   const std::vector<NodeId>& ranks() const noexcept { return ranks_; }
 

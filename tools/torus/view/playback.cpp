@@ -207,16 +207,20 @@ void View::keep(const TraceMessage& message) {
   legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
   for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
   std::uint64_t gained = 0;
-  renamed_ = message;
-  by_node_.rename(renamed_);
+  const bool mapped = !by_node_.ranks().empty();
+  if (mapped) {
+    renamed_ = message;
+    by_node_.rename(renamed_);
+  }
+  const TraceMessage& by_nodes = mapped ? renamed_ : message;
   if (counts_) {
-    counts_->sent(renamed_);
+    counts_->sent(by_nodes);
     if (facts_.carries_bytes()) {
       registers_.push_back(message.registers);
       releases_.push_back(message.releases ? 1 : 0);
     }
   } else {
-    for (const std::uint64_t block : renamed_.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+    for (const std::uint64_t block : by_nodes.blocks) gained += hold(message.destination, block) ? 1U : 0U;
   }
   gained_.push_back(gained);
 
