@@ -218,24 +218,24 @@ TEST_CASE("every option of a setting is printed in the line that repeats it, rea
 TEST_CASE("the stress draws every option that decides a run, and its lines say all of it", "[conformance]") {
   Random random(support::seed(), 5);
   CAPTURE(support::seed());
-  std::string lines;
-  for (const Algorithm* algorithm : catalogue()) {
-    for (int draws = 0; draws < 3; ++draws) {
+  // `threads` comes with the executor, as each run is done; T_h is left out, see draw_costs().
+  std::map<std::string, std::string> missing;  // how it is spelled, by option
+  for (const SettingOption& option : setting_options()) {
+    if (option.print == nullptr || !option.decides || option.name == "threads" || option.name == "th") continue;
+    missing[std::string(option.name)] = "," + std::string(option.spelled) + ",";
+  }
+  // Three draws of each algorithm show nearly all of them; the rarest one is waited for, so that no seed fails by bad luck.
+  for (int pass = 0; pass < 3 || (pass < 100 && !missing.empty()); ++pass) {
+    for (const Algorithm* algorithm : catalogue()) {
       const std::optional<Setting> setting = draw_setting(random, *algorithm, {.payload = 1 << 16, .nodes = 36});
       if (!setting) continue;
       const std::string line = command_line(*setting);
       CAPTURE(line);
-      lines += line + " ";
       CHECK(described(in_another_process(*setting)) == described(*setting));
+      std::istringstream words(line);
+      for (std::string word; words >> word;)
+        std::erase_if(missing, [&](const auto& option) { return option.second.find("," + word + ",") != std::string::npos; });
     }
   }
-  for (const SettingOption& option : setting_options()) {
-    if (option.print == nullptr || !option.decides) continue;
-    bool drawn = false;
-    std::istringstream spelled{std::string(option.spelled)};
-    for (std::string name; std::getline(spelled, name, ',');) drawn = drawn || lines.find(" " + name + " ") != std::string::npos;
-    CAPTURE(option.name);
-    // `threads` comes with the executor, as each run is done; T_h is left out, see draw_costs().
-    CHECK((drawn || option.name == "threads" || option.name == "th"));
-  }
+  for (const auto& [option, spelled] : missing) FAIL_CHECK("never drawn: " << option);
 }
