@@ -71,19 +71,24 @@ if(FROM STREQUAL "package")
   endif()
 endif()
 
-# The pages about an algorithm and a schedule of one's own: what they say is done, with the installed command, and their sources are short.
+# The page about an algorithm and a schedule of one's own: what it says is done, with the installed command, and its sources are short.
 if(FROM STREQUAL "package" AND EXISTS ${WORK}/prefix/bin/torus)
-  foreach(page IN ITEMS own.md schedule/own.md)
-    set(page ${root}/algorithms/${page})
-    step(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${WORK}/prefix CMAKE_GENERATOR=Ninja CXX=${COMPILER} "CXXFLAGS=${FLAGS}"
-      ${root}/tests/support/page_commands ${WORK}/prefix/bin/torus ${page})
-    message(STATUS "${output}")
-    file(READ ${page} text)
-    string(REGEX MATCH "```cpp\n[^`]*```" source "${text}")
+  set(page ${root}/algorithms/own.md)
+  step(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${WORK}/prefix CMAKE_GENERATOR=Ninja CXX=${COMPILER} "CXXFLAGS=${FLAGS}"
+    ${root}/tests/support/page_commands ${WORK}/prefix/bin/torus ${page})
+  message(STATUS "${output}")
+  file(READ ${page} text)
+  string(REPLACE ";" "" text "${text}")
+  string(REGEX MATCHALL "```cpp\n[^`]*```" sources "${text}")
+  list(LENGTH sources count)
+  if(count LESS 3)
+    message(FATAL_ERROR "${page} shows ${count} sources")
+  endif()
+  foreach(source IN LISTS sources)
     string(REGEX MATCHALL "\n" lines "${source}")
     list(LENGTH lines count)
     if(count LESS 20 OR count GREATER 70)
-      message(FATAL_ERROR "${page}: the source has ${count} lines")
+      message(FATAL_ERROR "${page}: a source has ${count} lines")
     endif()
   endforeach()
 

@@ -9,7 +9,7 @@
 /// Steps    n x n: L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 = ceil(log3).
 /// Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25.
 /// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
-///          made sound: see properties.md.
+///          made sound: see the README.
 
 #include "algorithms/multinode_broadcast/aggregate_distribute/aggregate_distribute.hpp"
 
