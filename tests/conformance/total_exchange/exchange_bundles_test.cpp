@@ -190,6 +190,26 @@ TEST_CASE("the rotating exchange in base 3 takes ceil(log_3 n) steps a dimension
   }
 }
 
+TEST_CASE("the exchange in bundles takes the diameter on every mix of rings, lines and complete dimensions", "[conformance]") {
+  for (const char* shape : {"1",   "2",        "2m",    "7",    "8",        "9m",     "6c",      "1x5",        "2x2",   "2x3m", "4x6",
+                            "5x7", "mesh:4x5", "3cx4c", "6x6c", "mesh:8x8", "2x1x6m", "3x4mx5c", "mesh:3x4x5", "4x4x4", "2^6"}) {
+    const Topology topology = Topology::parse(shape);
+    CAPTURE(shape);
+    CHECK(measured_on(topology, "bundles").start_ups == static_cast<std::uint64_t>(topology.diameter()));
+  }
+  // In step t the fullest channel of a line is the one t hops from its end, with a block for each place behind it.
+  CHECK(measured_on(Topology::parse("9m"), "bundles").units == 8 * 9 / 2);
+}
+
+TEST_CASE("the exchange in bundles says a limit of its bytes where it has not walked all blocks", "[conformance]") {
+  const Machine machine(Topology::parse("mesh:17x256"), all_ports, Switching::packet);
+  const Request request = exchange_of(8);
+  const Plan plan = make_plan(exchange_named("bundles"), machine, request);
+  CHECK_FALSE(plan.bytes_exact);
+  CHECK(plan.steps == 16 + 255);
+  CHECK(plan.channel_bytes >= lower_bounds(machine, request).channel_bytes);
+}
+
 TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two",
           "[conformance]") {
   for (const Topology& topology : tori()) {
