@@ -82,7 +82,7 @@ const Algorithm synthesized{
               .takes_twists = true},
     .also_requires = also_requires,
     .plan = plan,
-    .quick_to_plan = 1U << 17U,
+    .offer = [](const Machine& machine, const Request&) { return Offer{.slow = machine.topology.nodes() > 1U << 17U}; },
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ struct Packed {
 };
 using PackedList = std::vector<std::shared_ptr<const Packed>>;
 
-/// Of several speeds some trees may be left out, unless all are wanted.
+/// Packs trees for a machine. Where links differ in speed some trees may be left out, unless all are wanted.
 std::shared_ptr<const Packed> pack(const Machine& given, const CanonicalForm& form, const LinkGraph& graph, TreeCount count,
                                    bool all_trees) {
   const Machine& machine = form.machine();
@@ -249,7 +249,9 @@ Bytes planning_bytes(const Machine& machine) {
 }
 
 // The ends of a link in the middle send each other their sums in one step.
-std::uint64_t least_steps(const Topology& topology) { return std::max<std::uint64_t>(least_steps_to_and_fro(topology), 1) - 1; }
+Offer offer(const Machine& machine, const Request& request) {
+  return {.steps = std::max<std::uint64_t>(offer_to_and_fro(machine, request).steps, 1) - 1};
+}
 
 constexpr std::array parameters{Parameter{"parts", "parts of the vector, each over a spanning tree of its own"}, rooted_flow_parameters[0]};
 
@@ -273,7 +275,7 @@ constexpr Algorithm allreduce{.name = "spanning-trees",
                               .parameters = parameters,
                               .also_requires = also_requires,
                               .plan = plan,
-                              .least_steps = least_steps,
+                              .offer = offer,
                               .planning_bytes = planning_bytes};
 
 }  // namespace

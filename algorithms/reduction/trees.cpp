@@ -231,7 +231,8 @@ constexpr Algorithm trees{
     .planning_bytes = closed_form_planning_bytes};
 
 constexpr Algorithm tree_packing(Collective collective, int ports, std::string_view source, std::string_view steps, const Idea& idea,
-                                 std::span<const Parameter> parameters, Planner plan, Bytes (*planning_bytes)(const Machine&)) {
+                                 std::span<const Parameter> parameters, Planner plan, Offer (*offer)(const Machine&, const Request&),
+                                 Bytes (*planning_bytes)(const Machine&)) {
   return {.name = "tree-packing",
           .collective = collective,
           .source = source,
@@ -244,6 +245,7 @@ constexpr Algorithm tree_packing(Collective collective, int ports, std::string_v
           .parameters = parameters,
           .also_requires = refuses_packing,
           .plan = plan,
+          .offer = offer,
           .planning_bytes = planning_bytes};
 }
 
@@ -257,7 +259,7 @@ constexpr Algorithm packing_reduce = tree_packing(
               "tree takes one share of the vector to the root.",
      .then = "Chunk behind chunk, every node adds its own part to what its children send and passes the sum to its parent.",
      .good = "No reduce of a long vector beats the narrowest cut, and the trees together fill it, on whole machines and on damaged ones."},
-    rooted_flow_parameters, plan_packed, packing_planning_bytes);
+    rooted_flow_parameters, plan_packed, nullptr, packing_planning_bytes);
 constexpr Algorithm packing_allreduce = [] {
   Algorithm allreduce = tree_packing(
       Collective::allreduce, 1, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",
@@ -267,9 +269,8 @@ constexpr Algorithm packing_allreduce = [] {
                "faster, a reduce-scatter and a multi-node broadcast behind it.",
        .good = "The trees fill the narrowest cut up and down, so that long vectors come near what a way over one node allows, "
                "also on damaged machines."},
-      both_parameters, plan_allreduce,
+      both_parameters, plan_allreduce, offer_to_and_fro,  // also between all nodes: an owner is as far from the others
       [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
-  allreduce.least_steps = least_steps_to_and_fro;  // also between all nodes: an owner is as far from the others
   allreduce.former_names = former_names;
   return allreduce;
 }();
@@ -280,14 +281,14 @@ constexpr Algorithm packing_reduce_scatter = tree_packing(
      .then = "The messages go up the trees, in the reverse order of the steps, and every node adds its part on the way to the owner.",
      .good = "In nearly every step nearly every channel carries what some owner lacks, also around dead links and nodes, where no closed "
              "form fits."},
-    chunk_alone, plan_gather, rounds_planning_bytes);
+    chunk_alone, plan_gather, offer_to_all, rounds_planning_bytes);
 constexpr Algorithm packing_all_gather = tree_packing(
     Collective::multinode_broadcast, 1, of_rounds, about,
     {.first = "A search grows a tree for the block of each node, all of them step by step at the same time; in each step a matching gives "
               "as many channels as it can a block that the node behind lacks.",
      .then = "The messages follow that schedule, a few blocks on a channel in a step.",
      .good = "In nearly every step nearly every channel brings a new block, also around dead links and nodes, where no closed form fits."},
-    chunk_alone, plan_gather, rounds_planning_bytes);
+    chunk_alone, plan_gather, offer_to_all, rounds_planning_bytes);
 
 }  // namespace
 

@@ -1,10 +1,10 @@
-/// The middle of a machine: where the trees of an all-reduce meet.
+/// The middle of a machine: where the trees of an all-reduce meet, and what the way there says of their steps.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include <torus/topology.hpp>
+#include <torus/algorithm.hpp>
 
 namespace torus {
 
@@ -22,9 +22,16 @@ inline NodeId centre_of(const Topology& topology) {
   return centre;
 }
 
-/// Steps, one hop each, from all nodes to one and back: twice the minimum eccentricity. 0 where that takes long to find.
-inline std::uint64_t least_steps_to_and_fro(const Topology& topology) {
-  return topology.whole() ? 2 * static_cast<std::uint64_t>(topology.eccentricity(centre_of(topology))) : 0;
+/// The offer of an algorithm whose messages go one hop a step, from all nodes to one and back: twice the minimum eccentricity; nothing
+/// where that takes long to find.
+inline Offer offer_to_and_fro(const Machine& machine, const Request&) {
+  const Topology& topology = machine.topology;
+  return {.steps = topology.whole() ? 2 * static_cast<std::uint64_t>(topology.eccentricity(centre_of(topology))) : 0};
+}
+
+/// The same from every node to every other: the diameter.
+inline Offer offer_to_all(const Machine& machine, const Request&) {
+  return {.steps = machine.topology.whole() ? static_cast<std::uint64_t>(machine.topology.diameter()) : 0};
 }
 
 }  // namespace torus

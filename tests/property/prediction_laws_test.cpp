@@ -36,7 +36,7 @@ std::string objection(const Algorithm& algorithm, const Machine& machine, const 
 
 }  // namespace
 
-TEST_CASE("no prediction is below its lower bound, for messages of up to 2^62 bytes", "[property]") {
+TEST_CASE("no prediction is below its lower bound or its offer, for messages of up to 2^62 bytes", "[property]") {
   std::mt19937_64 random(seed());
   Share share(16, 16);
   CAPTURE(seed());
@@ -51,6 +51,10 @@ TEST_CASE("no prediction is below its lower bound, for messages of up to 2^62 by
     each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan, const PlanCache&) {
       const std::string wrong = objection(algorithm, machine, request, plan, bounds);
       if (!wrong.empty()) FAIL_CHECK(text_of(machine, request) << ": " << wrong);
+      if (algorithm.offer != nullptr && plan.predicts()) {
+        CAPTURE(algorithm.name, text_of(machine, request));
+        CHECK(plan.likely_steps() >= algorithm.offer(machine, request).steps);
+      }
       ++plans;
     });
   }

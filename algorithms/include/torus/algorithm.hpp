@@ -198,6 +198,12 @@ struct Term {
   std::string_view meaning;  ///< "segments that go down each tree"
 };
 
+/// What is known of an algorithm's plans before one is made.
+struct Offer {
+  std::uint64_t steps = 0;  ///< that no plan is under, where that is more than Bounds say
+  bool slow = false;        ///< planning takes seconds: the command plans it where it is named, or where no other applies
+};
+
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
@@ -216,14 +222,11 @@ struct Algorithm {
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
   Planner plan = nullptr;
-  /// Steps that no plan is under, where a search takes long and that is more than Bounds say: the command plans no search that cannot win.
-  /// Cheap.
-  std::uint64_t (*least_steps)(const Topology& topology) = nullptr;
+  /// Where planning may take longer than a short run: the command plans such an algorithm after the others, and not where this says that
+  /// it cannot win. Cheap.
+  Offer (*offer)(const Machine& machine, const Request& request) = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
-  /// The largest machine on which plan() takes a second at most. On larger ones the command takes the algorithm where it is named, or where
-  /// no other applies.
-  NodeId quick_to_plan = std::numeric_limits<NodeId>::max();
 
   std::span<const FormerName> former_names = {};
 

@@ -6,7 +6,7 @@
 ///   scatter   each source gives its pieces to the rows of its classes: on its own ring, or by columns (round.cpp)
 ///   rows      dimension by dimension each piece goes to all nodes of its rows (lines/spread.hpp)
 ///   gather    every node takes the pieces of the other classes from its neighbours
-/// Of long messages the rows' first dimension is given a share of the piece at each place instead, and the shares are gathered in the end.
+/// With shares, for long messages, each place along the rows' first dimension is given a share of the piece, and these are gathered last.
 /// If there are more than fit, s h > the shortest ring, sources go out in rounds, with the gathers in common. h, the way of the scatter and
 /// shares or not are those of the least model time for the sources that there are.
 /// Machine  torus of any sides, wormhole in any routing order, any ports, no channel shared.
@@ -30,6 +30,8 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/integers.hpp"
+#include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/joint_swath/schedule.hpp"
@@ -80,7 +82,7 @@ class JointView {
   void gather_shares(Step step) const;
 
  private:
-  /// Of a piece that the node's row has: what the node itself has after the rows.
+  /// What the node itself has, after the rows, of a piece that its row has.
   JointSchedule::Blocks kept(NodeId source, std::uint32_t part, std::int32_t piece) const;
   /// One step of a gather along(part, e). add_class(round, class, f) calls f(blocks) for what a class has of a round.
   template <class F>
@@ -296,6 +298,20 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+/// In each round the pieces go to all nodes of their rows, in every dimension but one.
+Offer offer(const Machine& machine, const Request& request) {
+  const std::uint64_t base = machine.ports == 1 ? 2 : 3;
+  const auto longest = static_cast<std::uint64_t>(largest_extent(machine.topology));
+  std::uint64_t rows = 0, shortest = longest;
+  for (Dimension d = 0; d < machine.topology.dimensions(); ++d) {
+    const auto extent = static_cast<std::uint64_t>(machine.topology.extent(d));
+    rows += ceil_log(base, extent);
+    if (extent > 1) shortest = std::min(shortest, extent);
+  }
+  const auto rounds = static_cast<std::uint64_t>(assumed_sources(machine, request)) / shortest;
+  return {.steps = rounds * (rows - ceil_log(base, longest))};
+}
+
 /// For a message as long as any.
 JointFrame longest_frame(const Machine& machine) { return {machine, ~Bytes{0}, 0, 1}; }
 
@@ -312,7 +328,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                  std::to_string(most), "h"};
 }
 
-/// Of the schedules that the forecast makes.
+/// The schedules that the forecast makes take it.
 Bytes planning_bytes(const Machine& machine) {
   const JointFrame frame = longest_frame(machine);
   return frame.schedule_bytes(most_forecast_sources(frame, machine.topology.nodes()));
@@ -342,6 +358,7 @@ constexpr Algorithm joint_swath{
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,
+    .offer = offer,
     .planning_bytes = planning_bytes,
 };
 

@@ -87,7 +87,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   return plan;
 }
 
-/// Of pieces for each direction at most.
+/// A schedule of three pieces a dimension at most.
 Bytes planning_bytes(const Machine& machine) { return backwards_bytes(machine, 3 * static_cast<Bytes>(machine.topology.dimensions())); }
 
 constexpr std::array terms{Term{"b", "base of the gather: 3 or 2k+1"}};
@@ -107,8 +107,8 @@ constexpr Algorithm reduce_scatter{
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,
-    .planning_bytes = planning_bytes,
-    .quick_to_plan = most_nodes};
+    .offer = [](const Machine& machine, const Request&) { return Offer{.slow = machine.topology.nodes() > most_nodes}; },
+    .planning_bytes = planning_bytes};
 
 }  // namespace
 

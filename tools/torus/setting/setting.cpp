@@ -83,22 +83,24 @@ struct Candidate {
   }
 };
 
-/// A model time that no plan of an algorithm is under. `bound_s`: that of all algorithms, computed where it is needed first.
-double least_time_of(const Algorithm& algorithm, const Machine& machine, const Bounds& bounds, std::optional<double>& bound_s) {
-  if (algorithm.least_steps != nullptr) {
-    Bounds own = bounds;
-    own.steps = std::max(own.steps, algorithm.least_steps(machine.topology));
-    own.route_hops = std::max(own.route_hops, own.steps);
-    return own.model_time_s(machine.cost);
-  }
-  if (!bound_s) bound_s = bounds.model_time_s(machine.cost);
-  return *bound_s;
+/// Whether planning may take longer than a short run.
+bool takes_long(const Algorithm& algorithm) { return algorithm.plan.searches() || algorithm.offer != nullptr; }
+
+Offer offer_of(const Algorithm& algorithm, const Setting& setting) {
+  return algorithm.offer != nullptr ? algorithm.offer(setting.machine, setting.request) : Offer{};
 }
 
-/// A search is left out if it can save at most this share of the model time, on machines of so many nodes or more. There it takes longer
-/// than many runs.
-constexpr double worth_a_search = 0.03;
-constexpr NodeId long_search = 64;
+/// A model time that no plan of an algorithm is under, by its offer and the bounds.
+double least_time_s(const Offer& offer, const Machine& machine, Bounds bounds) {
+  bounds.steps = std::max(bounds.steps, offer.steps);
+  bounds.route_hops = std::max(bounds.route_hops, bounds.steps);
+  return bounds.model_time_s(machine.cost);
+}
+
+/// A plan that takes long is not made if it can save at most this share of the model time, on machines of so many nodes or more. There
+/// planning takes longer than many runs.
+constexpr double worth_planning = 0.03;
+constexpr NodeId long_planning = 64;
 
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
                    std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
@@ -115,7 +117,7 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
   }
   for (const std::string& why_not : unplanned) text += "; " + why_not;
   if (!hopeless.empty()) {
-    text += fmt::format("; {} could be faster by {:.0f} % at most, and {} not planned", fmt::join(hopeless, ", "), 100 * worth_a_search,
+    text += fmt::format("; {} could be faster by {:.0f} % at most, and {} not planned", fmt::join(hopeless, ", "), 100 * worth_planning,
                         hopeless.size() == 1 ? "was" : "were");
   }
   return text;
@@ -156,9 +158,9 @@ std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<con
   return "";
 }
 
-/// Plans the algorithms that apply, first those that need no search, and takes the one with the least predicted model time of those that
-/// fit into the memory; on a tie the first planned. Leaves out what takes seconds, and searches that can gain little. Where none fits,
-/// takes the one that needs the least: the engine refuses it and says what it needs.
+/// Plans the algorithms that apply, first those that are soon planned, and takes the one with the least predicted model time of those that
+/// fit into the memory; on a tie the first planned. Leaves out what takes seconds, and what takes long and can gain little. Where none
+/// fits, takes the one that needs the least: the engine refuses it and says what it needs.
 void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
   const auto start = std::chrono::steady_clock::now();
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
@@ -171,7 +173,6 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   Clashes clashes;
   std::string first_refusal;
   std::optional<Bounds> bounds;
-  std::optional<double> bound_s;
   int applicable = 0;
   PlanCache cache;
   const auto consider = [&](const Algorithm* algorithm) {
@@ -180,8 +181,8 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       return;
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
-    if (algorithm->plan.searches() && setting.machine.topology.nodes() >= long_search && best.algorithm != nullptr && best.too_large == 0 &&
-        !best.of_mean_size && least_time_of(*algorithm, setting.machine, *bounds, bound_s) >= (1 - worth_a_search) * best.time_s) {
+    if (takes_long(*algorithm) && setting.machine.topology.nodes() >= long_planning && best.algorithm != nullptr && best.too_large == 0 &&
+        !best.of_mean_size && least_time_s(offer_of(*algorithm, setting), setting.machine, *bounds) >= (1 - worth_planning) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
       return;
@@ -207,23 +208,20 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       second = candidate;
     }
   };
-  std::vector<const Algorithm*> searching, slow;
+  std::vector<const Algorithm*> longer, slow;
   for (const Algorithm* algorithm : algorithms) {
     if (algorithm->collective != setting.request.collective) continue;
-    if (setting.machine.topology.nodes() > algorithm->quick_to_plan)
-      slow.push_back(algorithm);
-    else if (algorithm->plan.searches())
-      searching.push_back(algorithm);
-    else
+    if (!takes_long(*algorithm))
       consider(algorithm);
+    else
+      (!why_not_here(*algorithm, setting) && offer_of(*algorithm, setting).slow ? slow : longer).push_back(algorithm);
   }
-  for (const Algorithm* algorithm : searching) consider(algorithm);
+  for (const Algorithm* algorithm : longer) consider(algorithm);
   for (const Algorithm* algorithm : slow) {
     if (setting.algorithm == nullptr) consider(algorithm);
-    if (algorithm == setting.algorithm || why_not_here(*algorithm, setting)) continue;
+    if (algorithm == setting.algorithm) continue;
     ++applicable;
-    unplanned.push_back(fmt::format("{} was not planned: that takes seconds above {} nodes, and --algorithm asks for it", algorithm->name,
-                                    grouped(algorithm->quick_to_plan)));
+    unplanned.push_back(fmt::format("{} was not planned: here that takes seconds, and --algorithm asks for it", algorithm->name));
   }
   if (setting.algorithm == nullptr)
     nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal,
