@@ -206,7 +206,7 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 
 namespace {
 
-/// Of a node's program: the most of the first source, the first living node and the last.
+/// The frame of a node's program: the largest of the first source's, the first living node's and the last one's.
 Bytes frame_of_program(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
   const Machine seen = groups == nullptr ? machine : groups->machine(machine);
   const Topology& topology = seen.topology;

@@ -132,10 +132,10 @@ class Travellers {
     return engine_.run([half = half_, first = first_](Node& node) { return travel(node, half, first); });
   }
   const Machine& machine() const noexcept { return machine_; }
-  /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
+  /// The hops of the last run between the second and the last barrier, and what they took. Before that, messages find memory that is new to
   /// the process.
   double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels_ * stretch_.steps(); }
-  /// Of the last run, likewise: hops of each block.
+  /// The hops of each block of the last run, likewise.
   Step steps() const { return stretch_.last - stretch_.first; }
   double wall() const { return stretch_.wall; }
   double core() const { return stretch_.core; }

@@ -225,7 +225,7 @@ double rate_of_all_channels(const Question& asked) {
   return rate;
 }
 
-/// Of the shortest ways of all pairs around holes.
+/// The shortest ways of all pairs around holes, in figures.
 struct LivingWays {
   double hops = 0;  ///< of all together
   std::int32_t farthest = 0;

@@ -38,7 +38,7 @@ class Filling {
  public:
   explicit Filling(const Cells& cells) : cells_{cells}, value_(static_cast<std::size_t>(cells.rows) + 1), cheapest_(value_.size()) {}
 
-  /// Of the cell of the source and all others together.
+  /// The least value, of the cell of the source and all others together.
   std::int64_t least(const std::vector<std::int64_t>& prices) {
     std::fill(value_.begin(), value_.end(), unreachable);
     value_.back() = 0;

@@ -46,7 +46,7 @@ struct Factor {
   }
 };
 
-/// Of the dimensions that have links, ascending.
+/// The dimensions that have links, as factors, ascending.
 std::vector<Factor> factors(const Topology& topology);
 
 /// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.

@@ -166,7 +166,7 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-/// Of the search: a distance and a place in the queue.
+/// The search keeps a distance and a place in the queue for each node.
 Bytes planning_bytes(const Machine& machine) {
   return machine.topology.whole() && !machine.topology.twisted() ? 0
                                                                  : machine.topology.nodes() * (sizeof(std::int32_t) + 2 * sizeof(NodeId));

@@ -195,7 +195,7 @@ struct FenceDuty {
   bool ready(const Node& self, const PortDuty& port) const { return port.next < segments && self.holds(first + port.next); }
   bool ready(const Node& self) const { return ready(self, east) || ready(self, south); }
 
-  /// Of the two ports, one may send in this step: passes its next segment on, if that has arrived.
+  /// One of the two ports may send in this step. It passes its next segment on, if that has arrived.
   void serve(Node& self) {
     const bool eastward = self.now() % 2 == colour;
     PortDuty& port = eastward ? east : south;

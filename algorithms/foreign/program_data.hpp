@@ -66,7 +66,7 @@ class ProgramData {
     BlockId id = nothing;  ///< a block, or the segment of a partial
     ContributorSet from = {};
   };
-  /// Of all messages, one after the other.
+  /// The contents of all messages, one after the other.
   const std::vector<Value>& contents() const noexcept { return contents_; }
   std::size_t first_content(std::size_t message) const noexcept { return first_content_[message]; }
   /// In reductions: the set of a gpu alone, and of all.

@@ -52,7 +52,7 @@ class StepOrder {
   std::vector<Step> not_before_, ready_;
   std::vector<std::uint32_t> order_;
   bool routed_;  // the routes of the file are this machine's
-  // Of ordered().
+  // What ordered() works with:
   std::vector<std::uint32_t> stamps_, trail_;
   std::uint32_t stamp_ = 0;
   std::uint64_t search_ = 0;

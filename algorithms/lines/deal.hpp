@@ -53,7 +53,7 @@ class RowClasses {
   std::optional<Take> taken(std::int32_t place, std::int32_t direction, std::int32_t distance) const noexcept;
 
   Ways ways() const noexcept { return ways_; }
-  /// Of for_gaps().
+  /// The longest gap that for_gaps() meets.
   std::int32_t longest_gap() const noexcept;
   /// Steps of the gather: the farthest that a nearest piece can be.
   Step gather_steps() const noexcept;

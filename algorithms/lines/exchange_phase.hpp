@@ -28,8 +28,8 @@ struct NodeCycle {
 
 /// Whether a shape has such a cycle that is known in closed form: a side is even, or one is a ring; two sides at least, and no twist.
 bool has_node_cycle(const Topology& topology);
-/// Of such a shape. With an even side as rows: down the first column, and back up row by row through the others, in turns to and fro. Of
-/// odd sides, with a ring as rows: column by column down and up without the first row, and then back along that row.
+/// The cycle of such a shape. With an even side as rows: down the first column, and back up row by row through the others, in turns to and
+/// fro. Of odd sides, with a ring as rows: column by column down and up without the first row, and then back along that row.
 NodeCycle node_cycle(const Topology& topology);
 
 /// An immutable value. It knows the dimensions of the phases before it: what has been gathered along them comes along.

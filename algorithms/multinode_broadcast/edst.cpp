@@ -133,7 +133,7 @@ Program pipelined_program(Node& self, const Scheme& scheme) {
   }
 }
 
-/// Of the synchronous variant: sum over the steps of the most bytes on a channel; exact if all nodes are sources, an estimate for random
+/// The synchronous variant's sum over the steps of the most bytes on a channel; exact if all nodes are sources, an estimate for random
 /// ones.
 double channel_bytes(const Topology& topology, const ArcTrees& trees, std::uint32_t segments, double sources, Bytes bytes) {
   const std::uint32_t slots = trees.slots();

@@ -85,7 +85,7 @@ class RingArcs {
   std::int32_t steps() const noexcept { return 2 * levels() + rounds(); }
   bool one_port() const noexcept { return one_port_; }
 
-  /// Of the arc that a place lies in.
+  /// The start of the arc that a place lies in.
   std::int32_t start_of(std::int32_t place) const noexcept { return arcs_.start(arcs_.part_of(place)); }
   const LineTree& tree_of(std::int32_t place) const noexcept {
     return arcs_.length(arcs_.part_of(place)) == longer_.positions() ? longer_ : shorter_;

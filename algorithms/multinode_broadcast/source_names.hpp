@@ -36,7 +36,7 @@ class SourceNames {
 
   std::uint64_t steps() const noexcept;
   Bytes table_bytes() const noexcept;
-  /// Of learn_sources() and what it calls.
+  /// The frames of learn_sources() and what it calls.
   Bytes frames(const Machine& machine) const;
 
  private:

@@ -51,7 +51,7 @@ constexpr std::size_t most_axes = 8;  // as many registers as a node may have
 constexpr NodeId most_nodes = 4096;   // tables and planning grow with nodes and steps
 constexpr Step wide = 16;             // a period that hardly delays a single segment
 
-/// Of what came into its register before a message is sent.
+/// What a sender takes, of what came into its register, before it sends a message.
 enum class Takes { nothing, sums, all };
 
 /// A message of one segment.

@@ -45,7 +45,7 @@ struct Telling {
   std::vector<NodeId> to;
 };
 
-/// Of the halves of the interval [first, first + count), after those of the halves themselves. The interval is of whole layers of a
+/// Adds what one half of the interval [first, first + count) tells the other, after what is told within each. It is of whole layers of a
 /// dimension.
 void add_tellings(const Topology& topology, NodeId first, NodeId count, std::vector<Telling>& out) {
   if (count == 1) return;
@@ -202,7 +202,7 @@ class Timetable {
   std::vector<Step> uses_;  // by channel: messages
   // By node, the steps from which: it has the sum over its interval; that sum is no longer needed; register 1 is empty.
   std::vector<Step> own_sum_, sum_told_, spare_;
-  // Of one tree.
+  // The tree that is being planned:
   std::vector<Place> places_;  // by node
   std::vector<NodeId> order_;
 };

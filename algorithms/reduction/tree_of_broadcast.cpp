@@ -68,7 +68,7 @@ std::span<const std::string_view> broadcasts_for(Collective collective) {
 bool goes_up(Collective collective) { return collective != Collective::scatter; }
 bool goes_down(Collective collective) { return collective == Collective::allreduce || collective == Collective::scatter; }
 
-/// Of an all-reduce: the middle of the lines.
+/// The root of the tree; that of an all-reduce is the middle of the lines.
 NodeId root_of(const Machine& machine, const Request& request) {
   if (request.collective != Collective::allreduce) return request.sources.front();
   const Topology& topology = machine.topology;

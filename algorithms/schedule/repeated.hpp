@@ -35,7 +35,7 @@ class RepeatedSchedule {
   Bytes table_bytes() const noexcept;
 
  private:
-  /// Of one channel or one node, in the steps of one remainder modulo the period: periods since the start, ascending, and blocks in each.
+  /// One channel or one node, in the steps of one remainder modulo the period: periods since the start, ascending, and blocks in each.
   using Row = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   /// Sums over the steps of the most in a row, and of the most times the weight of the row.
   struct Most {

@@ -76,7 +76,7 @@ constexpr Known known[] = {
     {"8x8x8", {{{1, 0, 0}, {-1, -2, 0}, {-3, 1, 0}, {-2, -4, 3}}}},
 };
 
-/// Of unequal sides: two vectors a step, and their opposites. From a longer search of the same kind.
+/// Vectors for unequal sides: two a step, and their opposites. From a longer search of the same kind.
 struct KnownPairs {
   std::string_view shape;
   std::array<std::array<std::array<std::int32_t, 2>, 2>, 4> vectors;

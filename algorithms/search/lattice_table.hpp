@@ -18,8 +18,8 @@ class LatticeTable {
 
   /// On a torus. Not complete() if some displacement is no sum of at most one offset a step.
   LatticeTable(const Topology& topology, Offsets offsets);
-  /// Of known offsets, or of those that a seeded, bounded search finds: the fewest steps, and of these the fewest bytes. Deterministic;
-  /// O(N) memory.
+  /// The best table of known offsets, or of those that a seeded, bounded search finds: the fewest steps, and of these the fewest bytes.
+  /// Deterministic; O(N) memory.
   static LatticeTable find(const Topology& topology);
 
   bool complete() const noexcept { return complete_; }

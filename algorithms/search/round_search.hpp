@@ -79,13 +79,13 @@ class RoundSearch {
   std::vector<std::uint32_t> lacks_;       // by node
   std::vector<NodeId> open_;               // nodes that lack a block, beside one that has some
   std::vector<bool> is_open_;
-  // Of one step: which channels work.
+  // What is known of one step: which channels work.
   std::vector<char> works_;                       // by inlet
   std::vector<std::vector<std::size_t>> useful_;  // by receiver, the best first
   std::vector<std::vector<std::size_t>> out_;     // by sender: the inlets of others that it sends by
   std::vector<std::uint64_t> seen_;               // by sender: the last search that met it
   std::uint64_t search_ = 0;
-  // Of one node in one step.
+  // What is known of one node in one step:
   Words reach_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> candidates_;
   std::vector<std::vector<std::uint32_t>> brings_;  // by inlet of the node

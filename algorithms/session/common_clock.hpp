@@ -29,7 +29,7 @@ class CommonClock {
   /// all at once.
   CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop, bool in_turns);
 
-  /// Of a run's thread: waits for its first step. False: it must not begin.
+  /// Called by a run's thread: waits for its first step. False: it must not begin.
   bool begin(std::size_t run);
   /// The run has ended a step, in which it has sent this. Returns when all have, and the step is closed; what it has sent must stay until
   /// then.

@@ -43,7 +43,7 @@ class JointBooks {
     BlockId block = 0;
     friend auto operator<=>(const HeldBlock&, const HeldBlock&) = default;
   };
-  /// Of a node or channel: the collectives that use it in a step.
+  /// The collectives that use a node or channel in a step.
   struct Users {
     std::uint64_t step = 0;  // of these counts, from 1; others are of an earlier step
     std::uint32_t first = 0;

@@ -46,7 +46,7 @@ enum class LongLegs : std::uint8_t {
 /// The bundles of an algorithm, stage after stage, and where each class is in between.
 class Timetable {
  public:
-  /// Of a torus; every class is at home. The topology must outlive this, but not what the run keeps of it.
+  /// Begins on a torus, every class at home. The topology must outlive this, but not what the run keeps of it.
   explicit Timetable(const Topology& topology);
 
   /// Begins a stage of so many moves, whatever its bundles need. A stage of no moves is left out.

@@ -40,7 +40,7 @@ namespace torus::total_exchange::by_load {
 namespace {
 
 constexpr NodeId most_nodes = 512, most_nodes_around_root = 1024;
-// Of equal blocks on a whole machine, and there on rings alone, where other exchanges are near the bound and planned at once.
+// Limits for equal blocks on a whole machine, and there on rings alone, where other exchanges are near the bound and planned at once.
 constexpr NodeId most_nodes_alike = 256, most_nodes_on_rings = 64;
 constexpr ByteSum no_budget = std::numeric_limits<ByteSum>::infinity();
 

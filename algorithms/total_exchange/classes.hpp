@@ -131,7 +131,7 @@ class TernaryRing {
   /// +1, -1 or 0 by weight.
   using Digits = std::vector<std::int8_t>;
 
-  /// Of n >= 1 places. O(n log n).
+  /// A ring of n >= 1 places. O(n log n).
   explicit TernaryRing(std::int32_t n);
 
   std::size_t weights() const noexcept { return weights_.size(); }

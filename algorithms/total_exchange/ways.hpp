@@ -84,7 +84,7 @@ class BalancedWays {
   std::vector<std::vector<std::int32_t>> hops_;  // by destination, then by node
   std::vector<std::size_t> first_;               // by delivery, in channels_of_
   std::vector<std::uint32_t> channels_of_;
-  // Of one search.
+  // What one search keeps:
   std::vector<double> least_;           // by node
   std::vector<std::uint32_t> came_by_;  // by node
   std::vector<NodeId> reached_, next_;

@@ -71,11 +71,11 @@ class TreeGrowth {
   std::vector<std::vector<std::uint32_t>> in_;
   std::vector<bool> free_;
   std::vector<std::uint64_t> member_;  // trees that have the node, a bit each
-  // Of one flow.
+  // What one flow keeps:
   std::vector<bool> carries_;
   std::vector<std::uint32_t> carrying_;  // arcs that do or did
   std::vector<std::uint32_t> feeds_;     // by source: the node
-  // Of one search. Places are nodes, then sources.
+  // What one search keeps. Places are nodes, then sources.
   std::uint32_t search_ = 0;
   std::vector<std::uint32_t> seen_, queue_;
   std::vector<Way> way_;

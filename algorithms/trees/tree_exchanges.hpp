@@ -132,7 +132,7 @@ class Packing {
   std::vector<std::uint32_t> load_;  // by link
   std::vector<Tree> trees_;
   std::uint64_t work_ = 0, half_applied_ = 0;
-  // Of one search.
+  // What one search keeps:
   std::vector<Swap> came_by_;  // by link
   std::vector<bool> seen_;
   std::vector<std::uint32_t> queue_, mark_;

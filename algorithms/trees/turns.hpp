@@ -133,7 +133,7 @@ class Turns {
   std::vector<Tree> trees_;
   std::vector<std::size_t> first_cell_;  // by link
   std::vector<std::uint32_t> holder_;    // by cell: a tree
-  // Of the search.
+  // What the search keeps:
   std::uint32_t wanted_ = 0;
   std::uint64_t work_ = 0, most_work_;  // nodes looked at
   Tree mine_, its_;                     // before a change

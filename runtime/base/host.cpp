@@ -97,7 +97,7 @@ std::optional<Bytes> peak_memory() noexcept {
 
 namespace {
 
-/// Of the quota; the max number without one.
+/// The cores of the quota; the largest number without one.
 unsigned cores_of_quota() noexcept {
   static const unsigned cores = [] {
     try {

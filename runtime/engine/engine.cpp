@@ -222,7 +222,7 @@ class Engine::Impl {
     NodeAccess::innermost(node) = program(node).take();
   }
 
-  /// Of the estimate, what depends on the run is counted.
+  /// What is used: the part of the estimate that depends on the run is counted.
   Bytes used() const noexcept {
     const Bytes programs_estimated = Bytes{slab_.nodes()} * options_.program_memory.node;
     Bytes bytes = estimate_.payload + estimate_.blocks + estimate_.nodes - programs_estimated + fabric_->payload().beyond_expected();

@@ -14,8 +14,8 @@
 
 namespace torus::detail {
 
-/// Of a group's blocks and contributions. Group 0 has those of a run alone; a block from another group has other bytes, which the verifier
-/// notices.
+/// The seed of a group's blocks and contributions. Group 0 has those of a run alone; a block from another group has other bytes, which the
+/// verifier notices.
 constexpr std::uint64_t seed_of_group(std::uint64_t seed, NodeId group) noexcept {
   return group == 0 ? seed : mixed(seed + mixed_step * group);
 }

@@ -28,7 +28,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Of the engine: from now on these workers are watched, or none. They must stay until then.
+  /// Called by the engine: from now on these workers are watched, or none. They must stay until then.
   void follow(std::span<Worker> workers);
   /// By worker, the node that it runs; none if it runs none, or has begun with its nodes since the last look. From one thread.
   void look(std::vector<std::optional<Whereabouts>>& at);

@@ -141,7 +141,7 @@ struct Incoming {
   ArrivedMessages none;
   std::array<ArrivedMessages, max_stages * nodes_a_stage> nodes;  ///< of the node that runs, and of those in earlier stages
   std::vector<BlockId> held;                                      ///< last result of Node::blocks()
-  // Of the running node's arrivals, while its program sees them in its group's terms.
+  // The running node's arrivals, while its program sees them in its group's terms:
   std::vector<MachineTerms> machine_terms;                ///< room for all; by message
   std::vector<FurtherTerms> further_terms;                ///< of those that have more
   std::vector<Leg> further_legs;                          ///< theirs, one message after the other

@@ -27,7 +27,7 @@ template <Operator op>
 struct Arithmetic {
   template <class T>
   T operator()(T a, T b) const noexcept {
-    // Of products of 16 bits, int would overflow.
+    // Products of 16 bits would overflow an int.
     using Wide = typename std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::common_type<T, unsigned>>::type;
     if constexpr (op == Operator::sum) return static_cast<T>(a + b);
     if constexpr (op == Operator::prod) return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));

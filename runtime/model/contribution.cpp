@@ -120,7 +120,7 @@ void fill_factors(std::span<std::byte> bytes, const Reduction& reduction, NodeId
   });
 }
 
-/// Of both signs, 2^-8 to 1, with all bits of the mantissa.
+/// Numbers of both signs, 2^-8 to 1, with all bits of the mantissa.
 template <class F>
 void fill_real(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first) noexcept {
   using Bits = typename F::Bits;

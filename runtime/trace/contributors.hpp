@@ -35,7 +35,7 @@ class NodeSets {
   void use(Id set) noexcept { ++users_[set]; }
   void drop(Id set);
 
-  /// Of two sets: their union, or the sum of their keys, with a new user; and the lowest node of both.
+  /// The union of two sets, or the sum of their keys, with a new user; and the lowest node that is in both.
   struct Union {
     Id set = none;
     std::optional<NodeId> twice;

@@ -108,7 +108,7 @@ class Judge::State {
     NodeId destination;
     std::size_t blocks;
   };
-  /// Of a node in its group.
+  /// The place of a node in its group.
   struct Place {
     static constexpr NodeId none = 0xffffffff;
     NodeId group = none;

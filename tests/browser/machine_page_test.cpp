@@ -214,7 +214,7 @@ TEST_CASE("two runs play on one clock, of steps or of model time", "[browser]") 
   const Json report = support::parsed(command("run broadcast --on 8x8 --algorithm tsai-mckinley --steps --json").out);
   const auto bytes = [](const Json& number) { return grouped(number.get<std::uint64_t>()) + " B"; };
   in_each_window(folder.file("two.html"), [&](Browser& b) {
-    // Of each run what its channels carry: in all, and in a step.
+    // What the channels of each run carry: in all, and in a step.
     b.key("Home");
     CHECK(b.text("#now1").find("busiest channel " + bytes(report["channel_bytes_max"]) + ", ") != std::string::npos);
     b.key("ArrowRight");

@@ -19,7 +19,7 @@
 
 namespace torus::support {
 
-/// Of a half, in segments of an all-reduce.
+/// Figures of a half, in segments of an all-reduce.
 struct HalfFigures {
   std::uint64_t steps = 0;
   std::uint64_t channel = 0;   ///< on the fullest channels, summed over the steps

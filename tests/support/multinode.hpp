@@ -38,7 +38,7 @@ inline Request multinode_request(std::vector<NodeId> sources, Bytes bytes) {
   return request;
 }
 
-/// Of an algorithm, or of one with a parameter: "hierarchical --dcn broadcast".
+/// The algorithm of a name, which may have a parameter: "hierarchical --dcn broadcast".
 inline const Algorithm& multinode_algorithm(std::string_view name) {
   return *find_algorithm(Collective::multinode_broadcast, name.substr(0, name.find(' ')));
 }

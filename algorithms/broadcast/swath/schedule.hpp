@@ -98,7 +98,7 @@ class SwathSchedule {
     return offset < 0 ? layout_.h + offset : offset;
   }
 
-  /// Of a message of `bytes`. Exact. O(sum of the extents).
+  /// What a message of `bytes` costs. Exact. O(sum of the extents).
   Cost cost(Bytes bytes) const;
   Bytes table_bytes() const noexcept;
 

@@ -115,7 +115,7 @@ std::optional<CellCounts> OrderedSynthesizer::counts(std::uint32_t steps, double
   return cell_counts(topology_, ports_, step_.last(), root_, steps, reserve, idle, spread_order(*first));
 }
 
-/// Of the cells informed after a step, those informed before it are chosen evenly, backwards from all: as many as `counts` has.
+/// The cells informed before a step are chosen evenly among those informed after it, backwards from all: as many as `counts` has.
 std::vector<std::uint64_t> OrderedSynthesizer::spread_order(const CellCounts& counts) {
   const auto root = static_cast<NodeId>(root_ / rows_);
   std::vector<NodeId> after(cells_.nodes());

@@ -24,7 +24,8 @@ struct BroadcastPoints {
   /// Where dimensions differ in speed: the T_c of a channel of which `ports` carry as much as the fastest ports of a node (the harmonic
   /// mean of these). All that the bound assumes of bytes is how much a node sends or receives in a step.
   std::optional<double> byte_s = {};
-  /// Of the bytes on the fullest channels, whatever the steps, in units of bytes / ports: more than 1 where it is one message of several.
+  /// The least that the fullest channels carry, whatever the steps, in units of bytes / ports: more than 1 where it is one message of
+  /// several.
   double least_load = 1;
 };
 

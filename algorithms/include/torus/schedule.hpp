@@ -57,7 +57,7 @@ class Schedule {
 
   /// Copies become combinations and the other way round. What is given stays given; there must be no Manner::share.
   Schedule backwards(const Topology& topology) const;
-  /// Of a broadcast of one block: a scatter along its tree. A message gives the blocks of its receiver and of all that the receiver
+  /// A scatter along the tree of this broadcast of one block. A message gives the blocks of its receiver and of all that the receiver
   /// informs. A node's block has the node's rank for an id.
   Schedule bundled() const;
   /// The same with the ids f(id).

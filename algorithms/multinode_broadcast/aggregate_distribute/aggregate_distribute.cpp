@@ -176,7 +176,7 @@ Scheme choose(const Machine& machine, const Request& request, double s) {
   return {machine.topology, *cheapest(all, time), prefix};
 }
 
-/// Of the programs that a node's program calls.
+/// The frames of the programs that a node's program calls.
 Bytes called_frames(const Machine& machine, const AggregateDistribute& scheme) {
   return (scheme.balances() ? frames_of_prefix(machine, scheme.prefix) : 0) + frames_of_calls(machine, [&](Node& self) {
            Bundle none;

@@ -52,7 +52,7 @@ struct PrefixTables {
 
 /// Called by every node; `count` counts where i = j (mod h). Gives the rank of the node's first message (modulo what h needs) there.
 ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, std::uint32_t count);
-/// Of it and what it calls.
+/// Its frame, and those of what it calls.
 Bytes frames_of_prefix(const Machine& machine, const PrefixTables& tables);
 
 /// The trees of global3 on any torus.

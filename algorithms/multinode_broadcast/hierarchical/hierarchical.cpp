@@ -132,7 +132,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return needs_partition("hierarchical", machine.topology, request);
 }
 
-/// Of the programs that a node's program calls.
+/// The frames of the programs that a node's program calls.
 Bytes called_frames(const Machine& machine, const Hierarchy& scheme) {
   if (scheme.ddn_rings.axes.empty()) return 0;
   return frames_of_calls(machine, [&](Node& self) {

@@ -50,7 +50,7 @@ class ClassWindows {
  public:
   explicit ClassWindows(const Stations& stations);
 
-  /// Of the station with a number: from its places on the - side to those on the + side, itself at 0.
+  /// The tree of the station with a number: from its places on the - side to those on the + side, itself at 0.
   const LineTree& tree(Dimension d, std::int32_t index) const;
   /// The steps of the spread.
   std::int32_t levels() const noexcept { return levels_; }

@@ -89,7 +89,7 @@ class HyperplaneScheme {
   /// The node of the plane to which a block is gathered.
   NodeId owner_of(const Topology& topology, BlockId block) const;
   std::uint32_t part_of(BlockId block) const noexcept { return block % parts(); }
-  /// Of a piece: 0 stays; piece 1 + a reach + (e-1) goes e places by move a.
+  /// The number of a block's piece: 0 stays; piece 1 + a reach + (e-1) goes e places by move a.
   std::uint32_t piece_of(BlockId block) const noexcept { return block / parts() % pieces(); }
 
   /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.

@@ -35,7 +35,7 @@ struct JointFrame {
   std::uint32_t segments() const noexcept { return std::max(1U, parts * part_blocks); }
   /// The dimensions of a part: that of its rows' classes first, then those along which rows go.
   Dimension along(std::uint32_t part, std::size_t e) const noexcept { return linked[(part + e) % linked.size()]; }
-  /// Of a part: no more than its blocks, or than the shortest ring has classes.
+  /// The most pieces of a part: no more than its blocks, or than the shortest ring has classes.
   std::int32_t most_pieces() const noexcept { return std::min(shortest, static_cast<std::int32_t>(part_blocks)); }
   /// Rounds that a number of sources take with a number of pieces: each source takes `pieces` classes of the shortest ring.
   std::int32_t rounds(std::int32_t sources, std::int32_t pieces) const noexcept;
@@ -102,18 +102,18 @@ class JointSchedule {
   const lines::RowClasses& classes(std::uint32_t part) const noexcept { return classes_[part]; }
   const lines::LineSpread& row(std::uint32_t part, std::size_t e) const noexcept { return rows_[(part + e) % rows_.size()]; }
   Step row_steps(std::size_t e) const noexcept { return row_steps_[e]; }
-  /// Of the classes.
+  /// The steps in which the classes' pieces are gathered.
   Step gather_steps() const noexcept { return gather_steps_; }
-  /// Of the shares, after that.
+  /// The steps in which the shares are gathered, after that.
   Step share_steps() const noexcept { return share_steps_; }
   const lines::RowClasses& shares(std::uint32_t part) const noexcept { return shares_[(part + 1) % shares_.size()]; }
   std::uint64_t steps() const noexcept;
   /// Sum over the steps of the most blocks on a channel, with the blocks of a piece or share rounded up.
   double channel_blocks() const noexcept;
 
-  /// Of a source and part: a piece.
+  /// The blocks of a piece of a source's part.
   Blocks piece(NodeId source, std::uint32_t part, std::int32_t piece) const noexcept;
-  /// Of a piece: the share of a place along the first dimension of the rows.
+  /// The share of a piece that a place along the first dimension of the rows has.
   Blocks share(const Blocks& piece, std::uint32_t part, std::int32_t place) const noexcept;
   /// The source whose pieces a class of rows has in a round, or no_source.
   NodeId owner(const Round& round, std::uint32_t part, std::int32_t class_) const noexcept {

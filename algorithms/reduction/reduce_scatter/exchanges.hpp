@@ -79,7 +79,7 @@ class Exchanges final : public ReversibleReduceScatter {
     std::vector<std::int32_t> owners;
   };
   std::vector<Move> moves(std::size_t part, const Turn& turn, std::int32_t place) const;
-  /// Of an owner among those of a part, in negabinary order.
+  /// The number of an owner among those of a part, in negabinary order.
   NodeId number(const Topology& topology, std::size_t part, NodeId owner) const;
   /// Appends the blocks of owners at those places of the turn's axis, and elsewhere where the node still has them.
   void append(const Topology& topology, const Coordinates& at, std::size_t part, const Turn& turn, const std::vector<std::int32_t>& owners,

@@ -107,7 +107,7 @@ constexpr std::array<std::string_view, 2> orders{"rank", "negabinary"};
 constexpr std::array order{
     Parameter{"order", "which number a segment has: by its owner's rank, or in runs that are sent together", orders}};
 
-/// Of the tables while they are made: a bit a round beside each entry.
+/// The tables while they are made: a bit a round beside each entry.
 Bytes halving_bytes(const Machine& machine) {
   Bytes sum = 0;
   for (const DimensionShape& line : machine.topology.shape()) {

@@ -63,7 +63,7 @@ class Search {
   }
 
   NodeId next(NodeId at, Way way) const { return *topology_.neighbour(at, linked_[way.axis], way.hops); }
-  /// Of a node's link by + or -. A link's colour is kept at its lower end, the one that leaves it by +.
+  /// The colour of a node's link by + or -. A link's colour is kept at its lower end, the one that leaves it by +.
   Colour colour_of(NodeId at, Way way) const { return colours_[way.axis][way.hops > 0 ? at : next(at, way)]; }
 
   Way leaving(NodeId at, Colour colour) const {

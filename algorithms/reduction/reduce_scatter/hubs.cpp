@@ -40,7 +40,7 @@ using multinode_broadcast::LineTree;
 /// The all-gather along one line.
 class LineGather {
  public:
-  /// Of the blocks of the places first, first + 1, .. round the line.
+  /// A message with the blocks of the places first, first + 1, .. round the line.
   struct Move {
     std::int32_t from, hops, first, count;
   };
@@ -52,7 +52,7 @@ class LineGather {
   std::int32_t steps() const noexcept { return pairs_ == 0 ? n_ - 1 : static_cast<std::int32_t>(moves_.size()); }
   std::optional<Move> sent(std::int32_t step, std::int32_t place) const;
   std::optional<Move> received(std::int32_t step, std::int32_t place) const;
-  /// Of the longest message of a step, blocks.
+  /// The blocks of the longest message of a step.
   std::int32_t longest(std::int32_t step) const noexcept;
   std::size_t bytes() const noexcept;
 
@@ -264,7 +264,7 @@ std::int32_t most_pairs(std::int32_t extent) {
   return std::clamp(extent / 2, 1, enough);
 }
 
-/// Of one line: as many pairs as the request says, if there is room, else the form of least time.
+/// The gather of one line: as many pairs as the request says, if there is room, else the form of least time.
 LineGather choose(const Machine& machine, const Request& request, Dimension d) {
   const DimensionShape& line = machine.topology.shape()[static_cast<std::size_t>(d)];
   const std::int32_t most = most_pairs(line.extent);

@@ -43,7 +43,7 @@ class ClassNeighbours {
 
   std::uint32_t class_of(NodeId node) const noexcept { return class_of_[node]; }
   const Coordinates& coordinates(NodeId node) const noexcept { return coordinates_[node]; }
-  /// Of each active node `enough` others that are active and not kept.
+  /// For each active node `enough` others that are active and not kept.
   Neighbourhood around(const std::vector<bool>& active, const std::vector<bool>& kept, std::size_t enough) const;
 
  private:
@@ -93,7 +93,7 @@ Neighbourhood ClassNeighbours::around(const std::vector<bool>& active, const std
 /// The channels that the paths of one step cross: each at most one.
 class ChannelSet {
  public:
-  /// Of a torus. The machine must outlive it.
+  /// The channels of a torus, all free. The machine must outlive it.
   explicit ChannelSet(const Machine& machine);
 
   /// Whether a shortest route in the order of the machine's routing is free. If so, it is taken.

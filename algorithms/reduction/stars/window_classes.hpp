@@ -36,7 +36,7 @@ class WindowClasses {
   std::uint32_t of(const Coordinates& at) const noexcept { return sublattice_.coset(at); }
   const Sublattice& sublattice() const noexcept { return sublattice_; }
   std::uint32_t sum(std::uint32_t a, std::uint32_t b) const noexcept { return sums_[a * classes_ + b]; }
-  /// Of the gather.
+  /// The rounds of the gather.
   const std::vector<Round>& rounds() const noexcept { return rounds_; }
   /// Pieces on the fullest channel of a round, and pieces that a node takes.
   static std::uint64_t channel(const Round& round) noexcept;

@@ -38,7 +38,7 @@ std::string text_of(const Topology& topology, const detail::Members& members, co
 
 std::string text_of_ports(int ports) { return counted(static_cast<std::uint64_t>(ports), "port"); }
 
-/// Of messages in trace_order(): those of one node.
+/// The messages of one node, among messages in trace_order().
 std::span<const Message* const> sent_by(std::span<const Message* const> messages, NodeId node) {
   const auto begin = std::partition_point(messages.begin(), messages.end(), [node](const Message* m) { return m->source() < node; });
   return {begin, std::find_if(begin, messages.end(), [node](const Message* m) { return m->source() != node; })};
@@ -127,7 +127,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
 
 namespace {
 
-/// Of a node that sends more than it has ports: how many messages, and where to.
+/// What is said of a node that sends more than it has ports: how many messages, and where to.
 std::string text_of_sends(const Machine& machine, const detail::Members& members, std::span<const Message* const> sent) {
   constexpr std::size_t most = 4;
   const NodeId node = sent.front()->source();

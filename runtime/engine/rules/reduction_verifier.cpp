@@ -23,7 +23,7 @@ void note(std::optional<WrongDelivery>& first, const std::optional<WrongDelivery
     first = wrong;
 }
 
-/// Of one group, or of all nodes where they are one. Nodes have the ranks of the group, but for those of a mistake.
+/// Verifies one group, or all nodes where they are one. Nodes have the ranks of the group, but for those of a mistake.
 class ReductionVerifier {
  public:
   ReductionVerifier(const Members& members, NodeId group, const Payload& payload, std::uint64_t seed)
@@ -80,7 +80,7 @@ class ReductionVerifier {
 
   static constexpr Bytes most_piece = 8192;  // the expected result and a contribution stay in the first-level cache
 
-  /// Of a byte in the vector.
+  /// The place of a byte in the vector.
   struct Place {
     BlockId segment = 0;
     Bytes offset = 0;

@@ -52,7 +52,7 @@ class Groups {
   /// What parse() has read; empty: all nodes are one group.
   const std::string& text() const noexcept { return text_; }
   NodeId count() const noexcept { return count_; }
-  /// Of one group. Has the faults that all groups have.
+  /// The topology of one group, with the faults that all groups have.
   const Topology& topology() const noexcept { return topology_; }
   /// What a program in a group sees of a machine: its rules, the ports that a group's nodes have use for, the speeds of its dimensions. A
   /// hop of `file:` groups has the T_c of the fastest channel that one may take, and the machine's byte_s is still that of the slowest.

@@ -29,7 +29,7 @@ struct SizeRule {
   std::uint64_t seed = 1;                                 ///< of all but a table
   std::shared_ptr<const std::vector<Bytes>> listed = {};  ///< table: by node, or by origin x nodes + destination
   std::string text = {};                                  ///< as parse() read it
-  /// Of pairs: the blocks of all but some sources are nothing.
+  /// The sizes are of pairs, and the blocks of all but some sources are nothing.
   bool of_sources = false;
 
   /// All blocks of the sources are alike.
@@ -53,9 +53,9 @@ class Sizes {
   /// the range of `uniform`. O(nodes), or O(table).
   Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit = 1, std::span<const NodeId> sources = {});
 
-  /// Of a node; of a pair: origin x nodes + destination.
+  /// The size of a node's block, or of a pair's, whose number is origin x nodes + destination.
   Bytes operator()(std::uint64_t number) const noexcept;
-  /// Of pairs: whether the node's blocks may be more than nothing.
+  /// Whether a node's blocks for others may be more than nothing, where sizes are of pairs.
   bool is_source(NodeId node) const noexcept { return !is_source_ || (*is_source_)[node]; }
   /// No size is more.
   Bytes longest() const noexcept { return longest_; }

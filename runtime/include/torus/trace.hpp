@@ -34,7 +34,7 @@ struct TraceHeader {
   // For reductions.
   std::optional<Reduction> reduction = {};
   std::uint32_t registers = 1;
-  /// Of each block by its number, in groups by the local one; empty: all are alike. A block of no bytes is nothing: all hold it.
+  /// The size of each block by its number, in groups by the local one; empty: all are alike. A block of no bytes is nothing: all hold it.
   std::vector<Bytes> sizes = {};
   bool overlap = false;  ///< contributors may be counted twice: min and max only
 

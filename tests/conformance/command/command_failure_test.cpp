@@ -67,7 +67,7 @@ TEST_CASE("a stress with runs that fail counts them, says how to repeat one and 
 }
 
 TEST_CASE("the executor of a stress is the one that was asked for", "[conformance]") {
-  // Of the executors, serial alone starts no threads, however many there are to be.
+  // The serial executor alone starts no threads, however many there are to be.
   const support::Ended ended = crowded("stress --runs 3 --only wang-tseng --executor serial --threads 1000");
   CAPTURE(ended.err);
   CHECK(ended.status == 0);

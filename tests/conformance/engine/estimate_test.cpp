@@ -93,7 +93,7 @@ void check_estimate(const Algorithm& algorithm, const Topology& topology, Bytes 
   const Memory memory = memory_of(algorithm, machine, request, groups);
   CAPTURE(algorithm.name, name(algorithm.collective), topology.text(), bytes, sources, groups != nullptr, memory.estimated, memory.used);
   CHECK(memory.estimated >= memory.used);
-  // Of mapped ranks each message weighs more, and plans say how many there are at most.
+  // Messages of mapped ranks weigh more, and plans say how many there are at most.
   CHECK(static_cast<double>(memory.estimated) <= (groups != nullptr ? 1.75 : 1.3) * static_cast<double>(memory.used));
 }
 

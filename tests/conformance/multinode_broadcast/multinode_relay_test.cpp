@@ -129,7 +129,7 @@ TEST_CASE("swaths takes the predicted steps for the number of sources that it wa
           if (nodes.size() != 1) continue;
           const std::uint64_t learning = number_in(e.plan, "steps to learn the sources");
           CHECK(e.result.steps == learning + swath_steps(machine, number_in(e.plan, "h"), 530));
-          // Of one source every step has a node with its name alone, or none.
+          // With one source every step has a node with its name alone, or none.
           CHECK(static_cast<double>(e.result.channel_bytes_sum) + 4.0 * static_cast<double>(learning) >= e.plan.channel_bytes);
         }
       }

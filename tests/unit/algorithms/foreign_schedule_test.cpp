@@ -447,7 +447,7 @@ TEST_CASE("a hundred damages of schedules are all found", "[unit]") {
     }
     for (std::size_t n = 0; n < count(text, " dstoff=\"1\""); n += 2, ++damages) {
       CAPTURE(i, n);
-      // Of a send the target says nothing.
+      // The target of a send says nothing.
       const std::string moved = replaced(text, " dstoff=\"1\"", " dstoff=\"2\"", n);
       std::size_t at = text.find(" dstoff=\"1\"");
       for (std::size_t k = 0; k < n; ++k) at = text.find(" dstoff=\"1\"", at + 1);

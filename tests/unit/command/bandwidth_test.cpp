@@ -95,7 +95,7 @@ TEST_CASE("long rows of a table of sizes are expected to take as much longer as 
   CHECK(schedule.row_s(fast, 2000, 3) == Approx(2 * (3 * 0.006 + 0.01)));
   CHECK_FALSE(schedule.is_long(fast, 2000));
   CHECK(schedule.is_long(fast, 4000));
-  // Of the fast one, only the last size is long; the slow one still has both sizes.
+  // Only the last size of the fast one is long; the slow one still has both sizes.
   CHECK(schedule.later_s(fast, 2000) == Approx(4 * 0.016 + (2 + 4) * 0.75));
   CHECK(schedule.later_s(slow, 2000) == Approx(4 * 0.016 + 4 * 0.75));
 }

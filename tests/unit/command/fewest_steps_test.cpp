@@ -198,7 +198,7 @@ TEST_CASE("a proof is refused once a clause of it is another", "[unit]") {
     const std::string changed = other + proof.substr(proof.find('\n') + 1);
     CHECK(optimum::refutation_error(formula, changed) == "line 1: its clause does not follow by unit propagation");
   }
-  // Of one step more there is no proof at all.
+  // There is no proof at all for one step more.
   const Machine machine(Topology("9"), 1, Switching::packet);
   const std::vector<Transfer> transfers = optimum::transfers_of(machine);
   const optimum::Model more(machine, transfers, {.steps = 6, .origins = living_ranks(machine.topology)});

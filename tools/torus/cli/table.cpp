@@ -32,7 +32,7 @@ std::optional<std::size_t> typed_width() {
 
 using Columns = std::vector<std::size_t>;
 
-/// Of each column of the table.
+/// The width of each column of the table.
 Columns widths_of(const Table& table) {
   Columns widths;
   for (const auto& line : table) {

@@ -229,7 +229,7 @@ class Follower {
       return Harmless{"outdone by another value",
                       fmt::format("the {} at {} is the same with the changed value", name(reduction.op), where)};
     }
-    // Of integers: an even factor takes the highest bits of the other one.
+    // An even factor takes the highest bits of another integer.
     if (reduction.op == Operator::prod)
       return Harmless{"outdone by another value", fmt::format("the product at {} is the same with the changed value", where)};
     return std::nullopt;  // these lose nothing

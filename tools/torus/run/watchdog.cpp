@@ -94,7 +94,7 @@ class Post {
 
 // What the handler of a signal may touch: no allocation, no lock.
 
-/// Of the runs that go on; null: free. Those of several at once have one machine.
+/// The settings of the runs that go on; null: free. Runs of several at once have one machine.
 std::array<std::atomic<const Setting*>, 64> running_settings{};
 std::atomic<bool> crash_named{false};
 

@@ -19,14 +19,14 @@ namespace torus::command {
 /// node and step. After an interrupt it waits for two seconds.
 class Watchdog {
  public:
-  /// Of the setting, which must stay. repeat: the command that repeats the run; empty: that of the setting.
+  /// Watches a run of the setting, which must stay. repeat: the command that repeats the run; empty: that of the setting.
   explicit Watchdog(const Setting& setting, std::string repeat = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
   detail::Watch& watch() noexcept { return watch_; }
-  /// Of the thread that keeps watch: looks once, and ends the process where it must.
+  /// Called by the thread that keeps watch: looks once, and ends the process where it must.
   void look();
 
  private:
@@ -36,7 +36,7 @@ class Watchdog {
   const double limit_s_;
   const std::string repeat_;
   detail::Watch watch_;
-  // Of the thread that keeps watch.
+  // What the thread that keeps watch remembers:
   std::vector<std::optional<detail::Whereabouts>> at_, before_;  // by worker
   std::vector<std::uint64_t> looks_;                             // by worker, in a row that found it at the same node
   std::uint64_t since_interrupt_ = 0;                            // looks

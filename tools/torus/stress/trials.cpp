@@ -79,7 +79,7 @@ std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer
                      command_line(setting), "takes"};
 }
 
-/// Of whole elements.
+/// Fewer bytes, of whole elements.
 Bytes fewer_bytes(Random& random, const Request& request) {
   const Bytes element = unit_of(request.collective, request.reduction), elements = request.bytes / element;
   return element * (random.below(2) == 0 ? elements / 2 : random.below(elements + 1));

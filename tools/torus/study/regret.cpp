@@ -225,7 +225,7 @@ struct RegretArguments {
   bool json = false;
 };
 
-/// Of many cells, each a machine and a size: how near the bound the best algorithm is.
+/// How near the bound the best algorithm is, over many cells, each a machine and a size.
 struct Score {
   std::uint64_t cells = 0, empty = 0, within_1_25 = 0, within_2 = 0, above_4 = 0;
   double worst = 0;

@@ -29,7 +29,7 @@ struct BenchArguments {
 
   /// Names and values of all that was typed but the files.
   TypedOptions::Pairs typed() const;
-  /// Of these, what a bench of one row is given too, besides its size and algorithm.
+  /// Those that a bench of one row is given too, besides its size and algorithm.
   TypedOptions::Pairs of_row() const;
   /// The command line, for a shell.
   std::string command(Collective which) const;

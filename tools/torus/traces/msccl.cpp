@@ -206,7 +206,7 @@ class Program {
         return run.first.buffer == from.buffer && run.first.offset + run.count == from.offset && before.buffer == to.buffer &&
                before.offset + run.count == to.offset && (!facts_.combines || m.registers == 0 || run.block / vector_ == block / vector_);
       };
-      // Of a reduction each chunk is a step of its own: what its receiver has decides what it does.
+      // Each chunk of a reduction is a step of its own: what its receiver has decides what it does.
       if (!runs.empty() && !facts_.combines && follows(runs.back()))
         ++runs.back().count;
       else

@@ -35,7 +35,7 @@ class ContributorCounts {
 
   /// Contributors of all segments that the node wants, each segment's by themselves; of a barrier: nodes.
   std::uint64_t wanted(NodeId node) const noexcept { return wanted_segments(node) * contributors(node); }
-  /// Of them, those that it has had.
+  /// Those of the wanted that it has had.
   std::uint64_t had(NodeId node) const noexcept { return had_[node]; }
   /// Nodes that want something and have had all of it.
   std::uint64_t complete() const noexcept { return complete_; }

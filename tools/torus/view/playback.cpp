@@ -111,7 +111,7 @@ void View::hold_first_blocks() {
   } else if (facts_.of_pairs()) {
     for (NodeId node = 0; node < nodes; ++node) first(node, std::uint64_t{node} * nodes + node);
   } else {
-    // Of its own blocks a node has all segments; those that are not wanted do not count.
+    // A node has all segments of its own blocks; those that are not wanted do not count.
     const auto own = [&](NodeId node) {
       for (std::uint64_t segment = 0; segment < header_.segments; ++segment) first(node, std::uint64_t{node} * header_.segments + segment);
     };
