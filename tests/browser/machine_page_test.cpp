@@ -146,6 +146,82 @@ TEST_CASE("the ends of twisted links have a colour of their own, and say where t
   });
 }
 
+TEST_CASE("groups play at once, each in its colour, and the legend says so", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "allreduce --on 8x8 --groups rows --algorithm ring --bytes 64"), [](Browser& b) {
+    CHECK(b.text("#title") == "allreduce by ring on 8x8, in 8 groups");
+    CHECK(b.text("#facts").starts_with("64 nodes, 8 groups of 8 nodes, "));
+    CHECK(b.text("#groups_key") == "frames and data of groups: 0 1 2 3 4 5 6 and so on");
+    CHECK(b.value("$('data_key').hidden && !$('groups_key').hidden") == true);
+    // The rim of each node, to the left of its middle, has its group's colour: linked rows have different ones.
+    const std::string rim =
+        "(n, g) => near(picture.x(picture.layout.x[n] - 0.28) + 2, picture.y(picture.layout.y[n] - 0.2), palette().groups[g])";
+    b.key("Home");
+    CHECK(b.value("Array.from({length: 64}, (_, n) => (" + rim + ")(n, data.group_colours[n >> 3])).every(Boolean)") == true);
+    CHECK(b.value("data.group_colours.every((c, g) => c !== data.group_colours[(g + 1) % 8])") == true);
+    // All groups send in the step, and a route has its sender's colour: beside each node, to the right.
+    b.key("ArrowRight");
+    CHECK(b.value("new Set(picture.routed(state.time, -1).map(m => shape.group_of(messages.source[m]))).size") == 8);
+    CHECK(b.value("Array.from({length: 8}, (_, g) => near(picture.x(2.4), picture.y(g + 0.14), palette().groups[data.group_colours[g]]) || "
+                  "near(picture.x(2.4), picture.y(g - 0.14), palette().groups[data.group_colours[g]])).every(Boolean)") == true);
+    // The colour of the middle is the share of the group's contributions, of which there are eight.
+    CHECK(b.value("Array.from({length: 64}, (_, n) => n).filter(n => node_pixel(n) === node_paint(n)).length") == 64);
+    CHECK(b.value("data.wanted[9]") == 8 * b.value("data.segments").get<int>());
+    b.value("choose(0, 26), 0");
+    b.settle();
+    CHECK(b.text("#node_title") == "Node (3,2), group 3, rank 2");
+    b.key("End");
+    CHECK(b.value("Array.from({length: 64}, (_, n) => clock.share(n)).every(s => s === 1)") == true);
+  });
+}
+
+TEST_CASE("a trace of groups is a page too, blocks are named in the group, and who is in none is told", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  viewed(folder, "scatter --on 4x4 --bytes 8 --root 1 --groups file:" + folder.write("groups", "5 0 7\n2 11 3\n"));
+  REQUIRE(command("view " + folder.file("t.jsonl") + " -o " + folder.file("trace.html")).status == 0);
+  b->open(folder.file("trace.html"));
+  teach(*b);
+  CHECK(b->text("#facts").find("2 groups of 3 nodes") != std::string::npos);
+  CHECK(b->text("#facts").find("1 source a group") != std::string::npos);
+  CHECK(b->value("[...sources].sort((a, b) => a - b)") == Json({0, 11}));
+  // The node with rank 2 of group 1, by its place; a node of no group is grey, and asked for nothing.
+  b->value("choose(0, 3), 0");
+  b->key("End");
+  CHECK(b->text("#node_title") == "Node (0,3), group 1, rank 2");
+  CHECK(b->text("#node").find("from (2,3)") != std::string::npos);
+  b->value("choose(0, 9), 0");
+  b->settle();
+  CHECK(b->text("#node_title") == "Node (2,1), in no group");
+  CHECK(b->text("#node").starts_with("It is to hold no blocks."));
+  CHECK(b->value("node_pixel(9) === paint(palette().link)") == true);
+  CHECK(b->complaints == std::vector<std::string>{});
+  // A pair's block has its two nodes' names.
+  b->open(viewed(folder, "alltoall --on 4x4 --groups columns --bytes 8"));
+  CHECK(b->value("T.blocks_text(data, shape, [[6, 1]], 2, 4)") == "(1,2) to (2,2)");
+  CHECK(b->value("T.blocks_text(data, shape, [[4, 4]], 2, 4)") == "(1,2) to all");
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("two collectives in other groups play on one page, each with its colours", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  REQUIRE(command("run allgather --on 4x4 --groups rows --view " + folder.file("page.html") + " + allreduce --groups columns --bytes 64")
+              .status == 0);
+  b->open(folder.file("page.html"));
+  teach(*b);
+  CHECK(b->value("runs.map(run => run.shape.group_of(6))") == Json({1, 2}));
+  for (const int run : {0, 1}) {
+    const std::string at = "pictures[" + std::to_string(run) + "]";
+    CHECK(b->value("Array.from({length: 16}, (_, n) => pixel(Math.ceil(" + at + ".x(" + at + ".layout.x[n] - 0.28)) + 2, " + at + ".y(" +
+                   at + ".layout.y[n] - 0.2), " + std::to_string(run) + ") === paint(palette().groups[" + (run == 0 ? "n >> 2" : "n % 4") +
+                   "])).filter(Boolean).length") >= 12);
+  }
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
 TEST_CASE("in a busy step of three dimensions each node's colour is seen, in slices and in a cube that turns", "[browser]") {
   const Folder folder;
   in_each_window(viewed(folder, "total-exchange --on 4x4x4 --bytes 8"), [](Browser& b) {

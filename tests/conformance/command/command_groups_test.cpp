@@ -81,11 +81,30 @@ TEST_CASE("a trace of groups lists them and is judged", "[conformance]") {
     CHECK(good("verify " + trace).out.find("in each of ") != std::string::npos);
   }
   const std::string trace = support::traced(folder, "broadcast --on 4x4 --groups rows");
-  CHECK(refusal("view " + trace + " -o " + folder.file("page.html")).find("it is of 4 groups, which the page does not show yet") !=
-        std::string::npos);
+  good("view " + trace + " -o " + folder.file("page.html") + " --svg " + folder.file("figure.svg"));
+  const std::string figure = support::text_of_file(folder.file("figure.svg"));
+  CHECK(figure.find("on 4x4, in 4 groups") != std::string::npos);
+  for (const char* colour : {"c0", "c1", "c2", "c3"}) CHECK(figure.find(std::string("<path class=\"full ") + colour) != std::string::npos);
+  CHECK(figure.find("<path class=\"route") == figure.rfind("<path class=\"route"));  // in the legend alone
   CHECK(refusal("export " + trace + " --to dot -o " + folder.file("tree.dot")).find("which --to dot does not know yet") !=
         std::string::npos);
   good("export " + trace + " --to goal -o " + folder.file("goal"));
+}
+
+TEST_CASE("the steps of a run in groups are those of a group, with the messages of all", "[conformance]") {
+  for (const std::string line :
+       {"allreduce --algorithm ring", "broadcast --algorithm flood --switching packet", "barrier --algorithm flood"}) {
+    CAPTURE(line);
+    const Json all = run_json(line + " --on 5x6 --groups rows --steps"), one = run_json(line + " --on 6 --steps");
+    REQUIRE(all["step_table"].size() == one["step_table"].size());
+    const char* count = one["step_table"][0].contains("complete") ? "complete" : "informed";
+    for (std::size_t step = 0; step < one["step_table"].size(); ++step) {
+      for (const char* five_times : {"messages", "hops", "bytes", count})
+        CHECK(all["step_table"][step][five_times] == 5 * one["step_table"][step][five_times].get<std::uint64_t>());
+      CHECK(all["step_table"][step]["channel_bytes"] == one["step_table"][step]["channel_bytes"]);
+    }
+    CHECK(all["step_table"].back()[count] == 30);
+  }
 }
 
 TEST_CASE("comparisons, sweeps, benchmarks and bounds know groups", "[conformance]") {
@@ -120,9 +139,7 @@ TEST_CASE("what cannot take groups, or these groups, says so in a line", "[confo
   names("run broadcast --on 4x4 --groups stride:2 --switching packet", "packet switching takes one a step");
   names("run broadcast --on 4x4 --groups rows --source 4", "4");
   names("run allreduce --on 4x3 --groups rows --algorithm recursive-halving", "recursive-halving");
-  names("run broadcast --on 4x4 --groups rows --steps", "--groups 'rows': --steps does not know groups yet; leave it out");
-  names("run broadcast --on 4x4 --groups rows --view " + folder.file("p.html"), "--view does not know groups yet");
-  names("explain broadcast --on 4x4 --groups rows", "torus explain does not know groups yet");
+  names("explain broadcast --on 4x4 --groups rows", "--groups 'rows': torus explain does not know groups yet; leave it out");
   names("explain swath --on 4x4 --groups rows", "torus explain does not know groups yet");
   names("compare broadcast --on 4x4 --groups rows --every-single-link", "a comparison of single failures does not know groups yet");
   names("run broadcast --on 4x4 --groups rows --dead-link 1:+1", "has other dead or slow links or nodes than group 0");

@@ -94,8 +94,8 @@ TEST_CASE("a page shows two collectives on one clock", "[conformance]") {
   CHECK(page.find("broadcast") != std::string::npos);
   CHECK(refusal("run broadcast --on 4x4 --view a.html + gather + scan --offset 90").find("a page plays two collectives, and these are 3") !=
         std::string::npos);
-  CHECK(refusal("run broadcast --on 4x4 --view a.html + gather --groups rows").find("--view does not know groups yet") !=
-        std::string::npos);
+  good("run allgather --on 4x4 --groups rows --view " + folder.file("both.html") + " + allreduce --groups columns --bytes 64");
+  CHECK(support::count(support::text_of_file(folder.file("both.html")), "\"group_colours\":[0,1,2,3]") == 2);
 }
 
 TEST_CASE("what is not for several collectives, or stands after a +, is refused by name", "[conformance]") {

@@ -54,30 +54,44 @@ const std::string header =
 
 TEST_CASE("the page of a run is one file, and its data agree with the run", "[conformance]") {
   const torus::support::Folder folder;
-  for (const std::string line : {"run broadcast --on 9x7 --bytes 100 --source 3,2",
-                                 "run multinode-broadcast --on 9x9 --sources random:5",
-                                 "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
-                                 "run broadcast --on 6cx2m --algorithm flood --bytes 3",
-                                 "run multinode-broadcast --on 4x4 --sources none",
-                                 "run broadcast --on 1",
-                                 "run gather --on 3x3 --bytes 4",
-                                 "run reduce --on 3x5 --op max --type i16",
-                                 "run allreduce --on 4x4 --bytes 64",
-                                 "run reduce-scatter --on 4x4m --bytes 64",
-                                 "run scan --on 5 --bytes 8",
-                                 "run barrier --on 3x3",
-                                 "run broadcast --on 4x4 --bytes 8 --algorithm flood --dead-node 1,1",
-                                 "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1",
-                                 "run reduce-scatter --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1;2,2",
-                                 "run broadcast --on 3x4 --source 5 --map random:1",
-                                 "run multinode-broadcast --on 4x4 --sources 0;3;7 --map snake",
-                                 "run alltoall --on 2x3 --bytes 8 --map random:2",
-                                 "run scatter --on 3x3 --bytes 8 --map random:3 --root 4",
-                                 "run gather --on 3x3 --bytes 4 --map axis:1,0",
-                                 "run scan --on 3x4 --map random:4",
-                                 "run reduce-scatter --on 2x4 --map snake --bytes 64",
-                                 "run barrier --on 3x3 --map random:5",
-                                 "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,2 --map axis:1,0"}) {
+  for (const std::string& line :
+       std::vector<std::string>{"run broadcast --on 9x7 --bytes 100 --source 3,2",
+                                "run multinode-broadcast --on 9x9 --sources random:5",
+                                "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
+                                "run broadcast --on 6cx2m --algorithm flood --bytes 3",
+                                "run multinode-broadcast --on 4x4 --sources none",
+                                "run broadcast --on 1",
+                                "run gather --on 3x3 --bytes 4",
+                                "run reduce --on 3x5 --op max --type i16",
+                                "run allreduce --on 4x4 --bytes 64",
+                                "run reduce-scatter --on 4x4m --bytes 64",
+                                "run scan --on 5 --bytes 8",
+                                "run barrier --on 3x3",
+                                "run broadcast --on 4x4 --bytes 8 --algorithm flood --dead-node 1,1",
+                                "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1",
+                                "run reduce-scatter --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1;2,2",
+                                "run broadcast --on 3x4 --source 5 --map random:1",
+                                "run multinode-broadcast --on 4x4 --sources 0;3;7 --map snake",
+                                "run alltoall --on 2x3 --bytes 8 --map random:2",
+                                "run scatter --on 3x3 --bytes 8 --map random:3 --root 4",
+                                "run gather --on 3x3 --bytes 4 --map axis:1,0",
+                                "run scan --on 3x4 --map random:4",
+                                "run reduce-scatter --on 2x4 --map snake --bytes 64",
+                                "run barrier --on 3x3 --map random:5",
+                                "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,2 --map axis:1,0",
+                                "run broadcast --on 4x6 --groups rows --source 2",
+                                "run multinode-broadcast --on 4x4 --groups columns --sources 0;3",
+                                "run alltoall --on 4x4 --groups slice:2x4 --bytes 8",
+                                "run scatter --on 4x4 --groups slice:2x2 --bytes 8 --root 3",
+                                "run gather --on 3x3x2 --groups axis:0,2 --bytes 4 --root 1",
+                                "run reduce --on 8x8 --groups stride:2 --root 5 --bytes 64",
+                                "run allreduce --on 4x6 --groups rows --bytes 64",
+                                "run reduce-scatter --on 4x4 --groups columns --bytes 64",
+                                "run scan --on 4x1 --groups rows --bytes 8",
+                                "run scan --on 3x5 --groups rows --bytes 8",
+                                "run barrier --on 4x4 --groups rows",
+                                "run alltoall --on 4x3 --bytes 8 --groups file:" + folder.write("groups", "5 0 7\n2 11 3\n"),
+                                "run allreduce --on 4x3 --bytes 12 --groups file:" + folder.file("groups")}) {
     const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
@@ -121,7 +135,8 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
       held[each["destination"][m].get<std::size_t>()] += each["gained"][m].get<std::uint64_t>();
     CHECK(Json(held) == data["wanted"]);
     CHECK(data["verdict"]["ok"] == true);
-    CHECK(data.contains("ranks") == run.contains("map"));
+    CHECK(data.contains("ranks") == (run.contains("map") || run.contains("groups")));
+    CHECK(data.contains("groups") == run.contains("groups"));
   }
 }
 

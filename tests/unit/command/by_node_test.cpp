@@ -25,16 +25,16 @@ class Followed {
     TraceHeader plain = by_node_.header();
     plain.groups.clear();
     judge_.emplace(plain);
-    if (command::ContributorCounts::follows(header.collective)) counts_.emplace(by_node_.header());
+    if (command::ContributorCounts::follows(header.collective)) counts_.emplace(header);
   }
   void step(std::span<const Message* const> messages) {
     std::vector<const Message*> sorted(messages.begin(), messages.end());
     std::sort(sorted.begin(), sorted.end(), trace_order);
     for (const Message* m : sorted) {
       line_.assign(*m);
+      if (counts_) counts_->sent(line_);
       by_node_.rename(line_);
       judge_->message(line_);
-      if (counts_) counts_->sent(line_);
     }
     if (counts_) counts_->end_step();
   }

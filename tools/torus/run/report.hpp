@@ -11,7 +11,6 @@
 #include "runtime/model/channel.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/setting/setting.hpp"
-#include "tools/torus/view/by_node.hpp"
 #include "tools/torus/view/contributors.hpp"
 
 namespace torus::command {
@@ -89,7 +88,8 @@ class StepTable : public Watcher {
   void each_row(const RunResult& result, F&& f) const;
   void count(const Message& message);
 
-  std::optional<ByNode> by_node_;            // what the run is; from its beginning on
+  std::optional<Machine> machine_;  // from the beginning of the run on, as is the next
+  std::optional<TraceGroups> groups_;
   std::optional<ContributorCounts> counts_;  // reductions and barriers, in place of informed_
   std::optional<std::string> too_large_;     // why there is no such count
   bool completes_ = false;                   // a reduction or a barrier

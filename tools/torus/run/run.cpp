@@ -81,8 +81,6 @@ int run(const RunArguments& arguments) {
         fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };
 
-  if (arguments.steps) refuse_groups(arguments.setting["groups"], "--steps");
-  if (arguments.view) refuse_groups(arguments.setting["groups"], "--view");
   std::vector<Watcher*> watchers;
   std::optional<TraceWatcher> trace;
   if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));

@@ -145,7 +145,6 @@ struct PartWatchers {
 
 void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& parts) {
   if (!arguments.view) return;
-  for (const PartOfRun& part : parts) refuse_groups(part.arguments.setting["groups"], "--view");
   if (parts.size() != 2)
     throw InputError(fmt::format("--view '{}': a page plays two collectives, and these are {}", *arguments.view, parts.size()));
 }

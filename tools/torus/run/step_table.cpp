@@ -8,8 +8,9 @@
 
 namespace torus::command {
 
-void StepTable::begin(const TraceHeader& as_run, const Engine&) {
-  const TraceHeader& header = by_node_.emplace(as_run).header();
+void StepTable::begin(const TraceHeader& header, const Engine&) {
+  machine_.emplace(header.machine);
+  groups_.emplace(header);
   completes_ = ContributorCounts::follows(header.collective);
   if (completes_) {
     too_large_ = ContributorCounts::too_large(header);
@@ -19,16 +20,16 @@ void StepTable::begin(const TraceHeader& as_run, const Engine&) {
   }
   const Topology& topology = header.machine.topology;
   informed_.resize(topology.nodes());
-  for (const NodeId source : header.sources) informed_[source] = true;
+  for (const NodeId source : groups_->nodes_of(header.sources)) informed_[source] = true;
   const bool everywhere = !facts_of(header.collective).names_sources();
-  for (NodeId node = 0; everywhere && node < topology.nodes(); ++node) informed_[node] = topology.living(node);
+  for (NodeId node = 0; everywhere && node < topology.nodes(); ++node)
+    informed_[node] = topology.living(node) && groups_->place(node).group != TraceGroups::none;
   informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
 }
 
 void StepTable::count(const Message& message) {
   if (counts_) {
     line_.assign(message);
-    by_node_->rename(line_);
     counts_->sent(line_);
   } else if (!completes_ && !message.blocks().empty() && !informed_[message.destination()]) {
     informed_[message.destination()] = true;
@@ -46,7 +47,7 @@ void StepTable::step(const StepSends& sends) {
   }
   Seen seen{messages.front()->step(), {}, informed_count_};
   Bytes most = 0;  // of equally full channels the first counts
-  each_channel_load(by_node_->header().machine.topology, messages, crossed_, [&](const ChannelName& channel, Bytes bytes) {
+  each_channel_load(machine_->topology, messages, crossed_, [&](const ChannelName& channel, Bytes bytes) {
     if (bytes > most || most == 0) seen.fullest = channel;
     most = std::max(most, bytes);
   });
@@ -62,8 +63,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
     const StepRecord& record = result.step_records[step];
     const bool busy = seen != seen_.end() && seen->step == step;
     if (busy) informed = seen->informed;
-    model_time_s += by_node_->header().machine.cost.timed_steps(1, record.channel_time_s, record.longest_route,
-                                                                static_cast<double>(record.most_combined));
+    model_time_s += machine_->cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
     f(step, Row{record, busy ? &*seen : nullptr, informed, model_time_s});
     if (busy) ++seen;
   }
@@ -75,7 +75,7 @@ std::string StepTable::text(const RunResult& result) const {
   each_row(result, [&](std::size_t step, const Row& row) {
     const StepRecord& record = row.record;
     table.push_back({grouped(step), grouped(record.messages), grouped(record.hops), grouped(record.bytes),
-                     row.seen != nullptr ? by_node_->name(row.seen->fullest) : "-", grouped(record.most_bytes),
+                     row.seen != nullptr ? groups_->name(row.seen->fullest) : "-", grouped(record.most_bytes),
                      too_large_ ? "-" : grouped(row.informed), seconds_text(row.model_time_s),
                      record.phase != nullptr ? record.phase : "-"});
   });
@@ -103,7 +103,7 @@ Json StepTable::json(const RunResult& result) const {
     if (row.seen != nullptr)
       json["fullest_channel"] = {
           {"node", row.seen->fullest.from}, {"dimension", row.seen->fullest.dimension}, {"hop", row.seen->fullest.hop}};
-    if (row.seen != nullptr && !by_node_->ranks().empty()) json["fullest_channel"]["rank"] = by_node_->ranks()[row.seen->fullest.from];
+    if (row.seen != nullptr && groups_->mapped()) json["fullest_channel"]["rank"] = groups_->place(row.seen->fullest.from).rank;
     if (record.phase != nullptr) json["phase"] = record.phase;
     rows.push_back(std::move(json));
   });

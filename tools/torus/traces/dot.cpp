@@ -9,6 +9,7 @@
 #include "runtime/base/figures.hpp"
 #include "runtime/trace/contributors.hpp"
 #include "tools/torus/traces/formats.hpp"
+#include "tools/torus/view/by_node.hpp"
 
 namespace torus::command {
 namespace {
@@ -27,7 +28,7 @@ class SpanningTree {
 
   /// The origin is taken only by collectives that have several; none: the first source. Throws InputError for others, and where a
   /// reduction has too many blocks.
-  SpanningTree(const ByNode& by_node, std::optional<NodeId> origin);
+  SpanningTree(const TraceSteps& steps, std::optional<NodeId> origin);
 
   struct Edge {
     NodeId from = 0, to = 0;
@@ -39,7 +40,7 @@ class SpanningTree {
   const std::string& meaning() const noexcept { return meaning_; }
 
   /// The messages of a step. Each is taken to arrive when the step ends.
-  void step(const std::vector<TraceMessage>& messages);
+  void step(std::vector<TraceMessage>& messages);
   /// The edges so far: in the order of their steps.
   std::vector<Edge> edges() const;
 
@@ -49,6 +50,7 @@ class SpanningTree {
   bool tells(const TraceMessage& message) const;
   void move_partials(const std::vector<TraceMessage>& messages);
 
+  const ByNode by_node_;
   Follows follows_ = Follows::first_data;
   NodeId root_ = 0;
   std::string meaning_;
@@ -80,15 +82,15 @@ std::string path_text(const TraceMessage& message) {
 /// The graph as it is written. A node is named before its first edge.
 class Graph {
  public:
-  Graph(OutputFile& file, const ByNode& by_node, const std::string& what)
-      : file_{file}, by_node_{by_node}, named_(by_node.header().machine.topology.nodes()) {
-    const TraceHeader& header = by_node.header();
+  Graph(OutputFile& file, const TraceSteps& steps, const std::string& what)
+      : file_{file}, groups_{steps.groups()}, named_(steps.header().machine.topology.nodes()) {
+    const TraceHeader& header = steps.header();
     file_.write(fmt::format(
         "digraph {} {{\n  node [shape=box];\n",
         in_quotes(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, header.machine.topology.text(), what))));
   }
   void node(NodeId node) {
-    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(by_node_.name(node))));
+    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(groups_.name(node))));
     named_[node] = true;
   }
   void edge(NodeId from, NodeId to, const std::string& label, bool data) {
@@ -102,27 +104,27 @@ class Graph {
 
  private:
   OutputFile& file_;
-  const ByNode& by_node_;
+  const TraceGroups& groups_;
   std::vector<bool> named_;
   std::uint64_t edges_ = 0;
 };
 
 }  // namespace
 
-SpanningTree::SpanningTree(const ByNode& by_node, std::optional<NodeId> origin)
-    : nodes_{by_node.header().machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
-  const TraceHeader& header = by_node.header();
+SpanningTree::SpanningTree(const TraceSteps& steps, std::optional<NodeId> origin)
+    : by_node_{steps.header()}, nodes_{steps.header().machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
+  const TraceHeader& header = by_node_.header();
   const CollectiveFacts& facts = facts_of(header.collective);
   if (facts.from_sources() && header.sources.empty())
     throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
   root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
   if (facts.rooted() && origin)
     throw InputError(fmt::format("--origin {}: a {} has one root, {}; leave the option out", *origin, header.collective,
-                                 by_node.name(header.sources.front())));
+                                 steps.groups().name(header.sources.front())));
   if (facts.from_sources() && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
     throw InputError(fmt::format("--origin {}: the node is no source; for instance --origin {}", root_, header.sources.front()));
   knows_[root_] = true;
-  const std::string name = by_node.name(root_);
+  const std::string name = steps.groups().name(root_);
   if (facts.wanted == CollectiveFacts::Wanted::at_root) {
     follows_ = Follows::last_data;
     meaning_ = "the last data that each node sent";
@@ -186,8 +188,9 @@ void SpanningTree::move_partials(const std::vector<TraceMessage>& messages) {
   }
 }
 
-void SpanningTree::step(const std::vector<TraceMessage>& messages) {
+void SpanningTree::step(std::vector<TraceMessage>& messages) {
   std::vector<NodeId> informed;
+  for (TraceMessage& m : messages) by_node_.rename(m);
   for (const TraceMessage& m : messages) {
     if (!tells(m)) continue;
     const Edge edge{m.source, m.destination, m.step, !m.blocks.empty()};
@@ -222,16 +225,16 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
   std::vector<TraceMessage> messages;
   const auto note = [](const std::string& what, std::uint64_t edges) { return fmt::format("{}: {}", what, counted(edges, "edge")); };
   if (!step) {
-    SpanningTree tree(steps.by_node(), origin);
+    SpanningTree tree(steps, origin);
     while (steps.next(messages)) tree.step(messages);
-    Graph graph(file, steps.by_node(), tree.meaning());
+    Graph graph(file, steps, tree.meaning());
     graph.node(tree.root());
     for (const SpanningTree::Edge& e : tree.edges()) graph.edge(e.from, e.to, std::to_string(e.step), e.data);
     graph.end();
     return note(tree.meaning(), graph.edges());
   }
   const std::string what = fmt::format("step {}", *step);
-  Graph graph(file, steps.by_node(), what);
+  Graph graph(file, steps, what);
   Step last = 0;  // of those read
   while (last < *step && steps.next(messages)) {
     last = messages.front().step;

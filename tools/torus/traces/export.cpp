@@ -70,23 +70,17 @@ Command export_command() {
   return command;
 }
 
-bool TraceSteps::read(TraceMessage& message) {
-  const bool more = reader_.next(message);
-  if (more) by_node_.rename(message);
-  return more;
-}
-
 bool TraceSteps::next(std::vector<TraceMessage>& messages) {
   messages.clear();
   TraceMessage message;
   if (!begun_) {
     begun_ = true;
-    if (read(message)) first_ = message;
+    if (reader_.next(message)) first_ = message;
   }
   if (!first_) return false;
   messages.push_back(std::move(*first_));
   first_.reset();
-  while (read(message)) {
+  while (reader_.next(message)) {
     const Step now = messages.front().step;
     if (message.step < now)
       throw InputError(fmt::format("{} line {}: step {} comes after step {}: steps must ascend; sort the messages by step", path_,

@@ -9,26 +9,24 @@
 #include <torus/trace_reader.hpp>
 
 #include "runtime/base/output_file.hpp"
-#include "tools/torus/view/by_node.hpp"
+#include "tools/torus/view/trace_groups.hpp"
 
 namespace torus::command {
 
-/// Reads a trace step by step, by nodes where it is one of mapped ranks.
+/// Reads a trace step by step.
 class TraceSteps {
  public:
-  explicit TraceSteps(const std::string& path) : reader_{path}, by_node_{reader_.header()}, path_{path} {}
+  explicit TraceSteps(const std::string& path) : reader_{path}, groups_{reader_.header()}, path_{path} {}
 
-  const ByNode& by_node() const noexcept { return by_node_; }
-  const TraceHeader& header() const noexcept { return by_node_.header(); }
+  const TraceGroups& groups() const noexcept { return groups_; }
+  const TraceHeader& header() const noexcept { return reader_.header(); }
   /// The messages of the next step that has any, in the order of the trace. False at its end. Throws InputError if steps do not ascend.
   bool next(std::vector<TraceMessage>& messages);
   std::uint64_t line() const noexcept { return reader_.line(); }
 
  private:
-  bool read(TraceMessage& message);
-
   TraceReader reader_;
-  const ByNode by_node_;
+  const TraceGroups groups_;
   std::string path_;
   std::optional<TraceMessage> first_;  // of the next step
   bool begun_ = false;

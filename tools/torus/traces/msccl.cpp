@@ -17,6 +17,7 @@
 #include "runtime/trace/contributors.hpp"
 #include "tools/torus/traces/formats.hpp"
 #include "tools/torus/traces/unused.hpp"
+#include "tools/torus/view/by_node.hpp"
 
 namespace torus::command {
 namespace {
@@ -346,11 +347,13 @@ class Program {
 }  // namespace
 
 Note export_msccl(TraceSteps& steps, OutputFile& file) {
-  Program program(steps.header());
+  const ByNode by_node(steps.header());
+  Program program(by_node.header());
   std::vector<TraceStep> all;  // of a reduction
   TraceStep step;
   std::uint64_t count = 0, left_out = 0;
   while (steps.next(step.messages)) {
+    for (TraceMessage& m : step.messages) by_node.rename(m);
     count += step.messages.size();
     if (count > max_msccl_messages)
       throw InputError(fmt::format("the trace has more than {} messages, which a program holds at most; choose a smaller run",
@@ -368,7 +371,7 @@ Note export_msccl(TraceSteps& steps, OutputFile& file) {
     }
     all.push_back(std::exchange(step, {}));
   }
-  if (program.reduces()) left_out = leave_out_unused(all, steps.header(), program.vector());
+  if (program.reduces()) left_out = leave_out_unused(all, by_node.header(), program.vector());
   for (const TraceStep& each : all) program.step(each);
   Note note = program.write(file);
   if (left_out > 0) note += fmt::format("; {} partials that nobody uses are left out", grouped(left_out));

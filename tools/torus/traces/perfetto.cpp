@@ -116,8 +116,8 @@ struct Load {
 /// takes where partials are too many to follow.
 class Exporter {
  public:
-  Exporter(const ByNode& by_node, OutputFile& file)
-      : by_node_{by_node}, header_{by_node.header()}, topology_{header_.machine.topology}, out_{file} {
+  Exporter(const TraceSteps& steps, OutputFile& file)
+      : groups_{steps.groups()}, header_{steps.header()}, topology_{header_.machine.topology}, out_{file} {
     if (ContributorCounts::follows(header_.collective) && header_.machine.cost.combine_s > 0 && !ContributorCounts::too_large(header_))
       partials_.emplace(header_);
     out_.track(run, fmt::format("{} on {}", header_.collective, topology_.text()), 0);
@@ -211,9 +211,9 @@ class Exporter {
     slices_ += loads.size();
     for (const auto& [channel, load] : loads) {
       const auto [track, fresh] = tracks_.try_emplace(channel, first_channel + tracks_.size());
-      if (fresh) out_.track(track->second, by_node_.name(channel), channels);
+      if (fresh) out_.track(track->second, groups_.name(channel), channels);
       const std::string what = load.messages == 1
-                                   ? fmt::format("{} to {}", by_node_.name(load.first->source), by_node_.name(load.first->destination))
+                                   ? fmt::format("{} to {}", groups_.name(load.first->source), groups_.name(load.first->destination))
                                    : fmt::format("{} messages", load.messages);
       const double seconds = header_.machine.cost.timed_steps(1, seconds_of(channel, load), 0);
       const std::uint64_t end = std::clamp(begin + at(seconds), begin + 1, end_);
@@ -222,7 +222,7 @@ class Exporter {
     }
   }
 
-  const ByNode& by_node_;
+  const TraceGroups& groups_;
   const TraceHeader& header_;
   const Topology& topology_;
   Writer out_;
@@ -240,7 +240,7 @@ class Exporter {
 }  // namespace
 
 Note export_perfetto(TraceSteps& steps, OutputFile& file) {
-  Exporter exporter(steps.by_node(), file);
+  Exporter exporter(steps, file);
   std::vector<TraceMessage> messages;
   while (steps.next(messages)) exporter.step(messages);
   return exporter.finish();

@@ -12,14 +12,15 @@
 #include <torus/trace_reader.hpp>
 
 #include "runtime/trace/contributors.hpp"
+#include "tools/torus/view/trace_groups.hpp"
 
 namespace torus::command {
 
 /// Counts the contributors of partials. That each is there exactly once is not looked at: `torus verify` does.
 ///
 /// A node wants all contributors of some segments: the root, or each node, of all; an owner of its pieces; in a scan those of the nodes up
-/// to itself. Dead nodes contribute nothing and want nothing. A segment's count is the most that the node has had so far, so that what a
-/// node has never falls. In a barrier a node wants to hear of each node, itself included.
+/// to itself. Dead nodes contribute nothing and want nothing. All this is of a node's group. A segment's count is the most that the node
+/// has had so far, so that what a node has never falls. In a barrier a node wants to hear of each node, itself included.
 class ContributorCounts {
  public:
   static constexpr std::uint64_t max_partials = 1ULL << 25;  ///< nodes x segments x registers: 8 bytes each in memory
@@ -67,6 +68,7 @@ class ContributorCounts {
     bool combines;
   };
 
+  void hear_of_itself(NodeId node);
   std::uint64_t arrive(const Arrival& arrival, std::uint64_t& combined);
   std::uint64_t gain(NodeId node, std::uint64_t more);
   /// 1 in a barrier.
@@ -74,18 +76,24 @@ class ContributorCounts {
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t segment) const noexcept;
 
   /// Living nodes whose contribution the node wants, of each segment.
-  std::uint32_t contributors(NodeId node) const noexcept { return facts_.wanted == Wanted::of_prefix ? living_up_to_[node] : living_; }
+  std::uint32_t contributors(NodeId node) const noexcept {
+    return facts_.wanted == Wanted::of_prefix ? living_up_to_[node] : living_in_group(node);
+  }
+  std::uint32_t living_in_group(NodeId node) const noexcept;
+  /// Of the whole vector of the node's group; 0 of a node in none.
+  std::uint64_t segments(NodeId node) const noexcept;
+  bool follows(NodeId node) const noexcept { return topology_.living(node) && groups_.place(node).group != TraceGroups::none; }
 
   const CollectiveFacts& facts_;
   const Topology topology_;
+  const TraceGroups groups_;
   const NodeId nodes_;
   std::vector<std::uint32_t> living_up_to_;  // by node: living nodes of ranks up to its own
-  std::uint32_t living_ = 0;
-  const NodeId root_;
-  const std::uint64_t pieces_;    // segments of an owner
-  const std::uint64_t segments_;  // of the whole vector
+  const NodeId root_;                        // a rank
+  const std::uint64_t pieces_;               // segments of an owner
+  const std::uint64_t segments_;             // of the largest group's vector
   const std::uint32_t registers_;
-  const std::uint64_t blocks_;       // of a node
+  const std::uint64_t blocks_;       // of a node, at most
   std::vector<std::uint32_t> now_;   // contributors by node and block; 0: none held
   std::vector<std::uint32_t> most_;  // the most so far, by wanted_index()
   std::vector<std::uint64_t> had_;   // by node

@@ -48,11 +48,11 @@ void add_machine(Json& facts, const Machine& machine) {
 
 /// The fewest steps that any algorithm takes. None where blocks have sizes: a trace has no rule for them, and empty blocks need not move.
 /// None of scans in an order of ranks that a map has given.
-void add_bound(Json& facts, const TraceHeader& header, Collective collective) {
-  if (!header.sizes.empty() || (header.mapped() && collective == Collective::scan)) return;
+void add_bound(Json& facts, const TraceHeader& header, const std::vector<NodeId>& sources, Collective collective) {
+  if (!header.sizes.empty() || (!header.groups.empty() && !header.mapped()) || (header.mapped() && collective == Collective::scan)) return;
   Request request;
   request.collective = collective;
-  request.sources = header.sources;
+  request.sources = sources;
   request.bytes = header.block_bytes * header.segments;
   if (header.reduction) request.reduction = *header.reduction;
   try {
@@ -64,12 +64,12 @@ void add_bound(Json& facts, const TraceHeader& header, Collective collective) {
 
 }  // namespace
 
-Json page_facts(const TraceHeader& header) {
+Json page_facts(const TraceHeader& header, const std::vector<NodeId>& sources) {
   Json facts = Json::object();
   add_machine(facts, header.machine);
   const auto collective = find_collective(header.collective);
   if (!collective) return facts;
-  add_bound(facts, header, *collective);
+  add_bound(facts, header, sources, *collective);
   const Algorithm* algorithm = find_algorithm(*collective, header.algorithm);
   if (algorithm == nullptr) return facts;
   facts["algorithm_source"] = algorithm->source;

@@ -41,7 +41,10 @@ std::string colour(double share) {
 /// The machine after one step, with the step's routes.
 class Picture {
  public:
-  Picture(const Topology& topology, const ViewLayout& layout, double cell) : topology_{topology}, layout_{layout}, cell_{cell} {}
+  Picture(const Topology& topology, const TraceGroups& groups, const ViewLayout& layout, double cell)
+      : topology_{topology}, groups_{groups}, layout_{layout}, cell_{cell} {
+    if (groups.count() > 1) colour_ = groups.colour();
+  }
 
   std::string links() const {
     std::string d;
@@ -77,8 +80,12 @@ class Picture {
       const Point at = layout_.at(node);
       const double share = frame.share[node];
       const bool source = sources.size() < topology_.nodes() && std::binary_search(sources.begin(), sources.end(), node);
+      const auto group = class_of(node);
       out += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n",
-                         source ? "frame source" : "frame", px(at.x) - size / 2, px(at.y) - size / 2, size, size,
+                         source  ? "frame source"
+                         : group ? *group + "\" stroke-width=\"2.4"
+                                 : "frame",
+                         px(at.x) - size / 2, px(at.y) - size / 2, size, size,
                          share < 0    ? "#c3cad2"
                          : share == 0 ? "#fff"
                                       : colour(share));
@@ -100,28 +107,39 @@ class Picture {
         }
       }
       under += fmt::format("<path class=\"under\" d=\"{}\"/>\n", d);
-      over += fmt::format("<path class=\"route{}\" d=\"{}\"/>\n", message.data ? "" : " control", d);
-      heads += arrow(lines.back(), message.data);
+      const auto group = class_of(message.source);
+      const std::string classes =
+          group ? fmt::format("{}\" fill=\"none\" stroke-width=\"2{}", *group, message.data ? "" : "\" stroke-dasharray=\"3 3")
+                : fmt::format("route{}", message.data ? "" : " control");
+      over += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", classes, d);
+      heads += arrow(lines.back(), group ? "full " + *group : message.data ? "head" : "control_head");
     }
     return under + over + heads;
   }
 
  private:
   double px(double cells) const { return (cells + 1) * cell_; }
+  /// The colour of a node's group, where there are several.
+  std::optional<std::string> class_of(NodeId node) const {
+    const NodeId group = groups_.place(node).group;
+    if (colour_.empty() || group == TraceGroups::none) return std::nullopt;
+    return fmt::format("c{}", colour_[group]);
+  }
 
-  std::string arrow(const std::vector<Point>& line, bool data) const {
+  std::string arrow(const std::vector<Point>& line, std::string_view classes) const {
     const Point a = line[line.size() - 2], b = line.back();
     const double angle = std::atan2(b.y - a.y, b.x - a.x), head = std::min(10.0, cell_ * 0.24);
     const auto corner = [&](double turn, double length) {
       return fmt::format("{:.1f} {:.1f}", px(b.x) + length * std::cos(angle + turn), px(b.y) + length * std::sin(angle + turn));
     };
-    return fmt::format("<path class=\"{}\" d=\"M{}L{}L{}z\"/>\n", data ? "head" : "control_head", corner(0, head * 0.5), corner(2.5, head),
-                       corner(-2.5, head));
+    return fmt::format("<path class=\"{}\" d=\"M{}L{}L{}z\"/>\n", classes, corner(0, head * 0.5), corner(2.5, head), corner(-2.5, head));
   }
 
   const Topology& topology_;
+  const TraceGroups& groups_;
   const ViewLayout& layout_;
   double cell_;
+  std::vector<NodeId> colour_;  // by group; none: there is one
 };
 
 std::string legend(const std::string& collective, double x, double y, bool control) {
@@ -249,9 +267,12 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
   const double across = std::max(1.0, std::min(count, std::floor(1300 / (columns * cell))));
   const double wide = std::max(columns * cell, 150.0), high = rows * cell + (phases_.empty() ? 30 : 45);
   constexpr double head = 40;
-  const Picture picture(topology, layout, cell);
-  std::string body =
-      svg::text(cell / 2, 22, "start", fmt::format("{} by {} on {}", header_.collective, header_.algorithm, topology.text()), "ink title");
+  const Picture picture(topology, groups_, layout, cell);
+  const std::vector<NodeId> sources = groups_.nodes_of(header_.sources);
+  std::string body = svg::text(cell / 2, 22, "start",
+                               fmt::format("{} by {} on {}{}", header_.collective, header_.algorithm, topology.text(),
+                                           groups_.count() > 1 ? fmt::format(", in {} groups", grouped(groups_.count())) : ""),
+                               "ink title");
   bool control = false;
   std::size_t messages = 0;
   const std::string links = picture.links();
@@ -263,8 +284,8 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
           fmt::format("--svg: more than {} messages; choose fewer steps, for instance --steps {}", grouped(most_messages), steps[0]));
     for (const FrameMessage& m : frame.messages) control = control || !m.data;
     const double x = std::fmod(static_cast<double>(i), across) * wide, y = head + std::floor(static_cast<double>(i) / across) * high;
-    body += fmt::format("<g class=\"step\" transform=\"translate({:.0f} {:.0f})\">\n{}{}{}", x, y, links,
-                        picture.nodes(frame, header_.sources), picture.routes(frame));
+    body += fmt::format("<g class=\"step\" transform=\"translate({:.0f} {:.0f})\">\n{}{}{}", x, y, links, picture.nodes(frame, sources),
+                        picture.routes(frame));
     body += svg::text(cell / 2, rows * cell + 12, "start",
                       fmt::format("step {}: {}", grouped(frame.step), counted(frame.messages.size(), "message")));
     if (!frame.phase.empty()) body += svg::text(cell / 2, rows * cell + 27, "start", frame.phase);

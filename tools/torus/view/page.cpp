@@ -53,6 +53,22 @@ Json View::verdict() {
   return json;
 }
 
+/// By node its rank in its group, and where there are several its group; -1: it is in none.
+void View::append_groups(std::string& json) const {
+  if (!groups_.said()) return;
+  std::vector<std::int64_t> ranks, groups;
+  for (NodeId node = 0; node < header_.machine.topology.nodes(); ++node) {
+    const auto [group, rank] = groups_.place(node);
+    const bool in_none = group == TraceGroups::none;
+    ranks.push_back(in_none ? -1 : std::int64_t{rank});
+    groups.push_back(in_none ? -1 : std::int64_t{group});
+  }
+  append_list(json, "ranks", ranks);
+  if (groups_.mapped()) return;
+  append_list(json, "groups", groups);
+  append_list(json, "group_colours", groups_.colour());
+}
+
 std::string View::data() {
   const Machine& machine = header_.machine;
   const Topology& topology = machine.topology;
@@ -69,7 +85,7 @@ std::string View::data() {
             {"messages", total_.messages},
             {"hops", total_.hops},
             {"bytes", total_.bytes}};
-  head.update(page_facts(header_));
+  head.update(page_facts(header_, groups_.nodes_of(header_.sources)));
   head["left_out"] = left_out_ ? Json(*left_out_) : Json();
   if (failure_) {
     head["verdict"] = {{"ok", false}, {"text", failure_->text}};
@@ -103,9 +119,9 @@ std::string View::data() {
   }
   json += '}';
 
-  if (!by_node_.ranks().empty()) append_list(json, "ranks", by_node_.ranks());
+  append_groups(json);
   if (!left_out_) {
-    append_list(json, "sources", header_.sources);
+    append_list(json, "sources", groups_.nodes_of(header_.sources));
     std::vector<std::uint64_t> wanted_by_node;
     for (NodeId node = 0; node < topology.nodes(); ++node) wanted_by_node.push_back(wanted(node));
     append_list(json, "wanted", wanted_by_node);

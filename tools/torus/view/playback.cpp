@@ -21,24 +21,10 @@ std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
 
 }  // namespace
 
-View::View(const TraceHeader& header)
-    : by_node_{header}, header_{by_node_.header()}, facts_{facts_of(header.collective)}, sources_{header_.sources} {
-  std::erase_if(sources_, [&](NodeId source) { return !header_.machine.topology.living(source); });
+View::View(const TraceHeader& header) : header_{header}, groups_{header}, facts_{facts_of(header.collective)} {
   const std::uint64_t nodes = header_.machine.topology.nodes();
-  std::uint64_t dead = 0;  // blocks of dead nodes
   const bool follows = ContributorCounts::follows(header_.collective);
-  if (facts_.replicates()) {
-    blocks_wanted_ = sources_.size() * std::uint64_t{header_.segments};
-  } else if (facts_.start == CollectiveFacts::Start::at_root) {
-    blocks_wanted_ = header_.segments;
-  } else if (!follows) {
-    const std::uint64_t of_origin = facts_.of_pairs() ? 1 : header_.segments;
-    blocks_wanted_ = nodes * of_origin;
-    dead = (nodes - header_.machine.topology.living_nodes()) * of_origin;
-  }
-  wanted_ = blocks_wanted_ - dead;
-  if (facts_.wanted == CollectiveFacts::Wanted::at_root) only_wanting_ = header_.sources.front();
-
+  if (!follows) count_wanted();
   const auto too_large = follows ? ContributorCounts::too_large(header_) : std::nullopt;
   if (nodes > max_nodes)
     leave_out_messages(fmt::format("the machine has {} nodes, and a page draws at most {}", grouped(nodes), grouped(max_nodes)));
@@ -52,6 +38,23 @@ View::View(const TraceHeader& header)
   if (!left_out_) judged([&] { judge_.emplace(header); });
 }
 
+/// What the nodes of each group want: the blocks of its sources, of its root, or of all its nodes.
+void View::count_wanted() {
+  const std::uint64_t of_origin = facts_.of_pairs() ? 1 : header_.segments;
+  for (NodeId group = 0; group < groups_.count(); ++group) {
+    std::uint64_t origins = 1, living = 1;
+    const auto count_living = [&](NodeId rank) { living += groups_.living(group, rank) ? 1U : 0U; };
+    if (facts_.replicates() || facts_.start != CollectiveFacts::Start::at_root) {
+      living = 0;
+      origins = facts_.replicates() ? header_.sources.size() : groups_.nodes(group);
+      if (facts_.replicates()) std::for_each(header_.sources.begin(), header_.sources.end(), count_living);
+      for (NodeId rank = 0; rank < origins && !facts_.replicates(); ++rank) count_living(rank);
+    }
+    wanted_.push_back(living * of_origin);
+    blocks_wanted_ = std::max(blocks_wanted_, origins * of_origin);
+  }
+}
+
 /// Without the memory that judging takes, the page has no verdict.
 void View::judged(const std::function<void()>& f) {
   try {
@@ -63,24 +66,26 @@ void View::judged(const std::function<void()>& f) {
 
 std::uint64_t View::wanted(NodeId node) const noexcept {
   if (counts_) return counts_->wanted(node);
-  return !header_.machine.topology.living(node) || (only_wanting_ && *only_wanting_ != node) ? 0 : wanted_;
+  const auto [group, rank] = groups_.place(node);
+  const bool wants = group != TraceGroups::none && header_.machine.topology.living(node) &&
+                     (facts_.wanted != CollectiveFacts::Wanted::at_root || rank == header_.sources.front());
+  return wants ? wanted_[group] : 0;
 }
 
 /// The number of a block among those that the node is to hold; none if it is to do without.
 std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block) const noexcept {
-  const Topology& topology = header_.machine.topology;
-  const std::uint64_t nodes = topology.nodes();
-  const auto living = [&](std::uint64_t origin) { return origin < nodes && topology.living(static_cast<NodeId>(origin)); };
   if (wanted(node) == 0) return std::nullopt;
-  if (facts_.replicates()) {
-    const auto at = std::lower_bound(sources_.begin(), sources_.end(), block / header_.segments);
-    if (at == sources_.end() || *at != block / header_.segments) return std::nullopt;
-    return static_cast<std::uint64_t>(at - sources_.begin()) * header_.segments + block % header_.segments;
-  }
-  if (facts_.of_pairs()) return block % nodes == node && living(block / nodes) ? std::optional(block / nodes) : std::nullopt;
-  if (facts_.start == CollectiveFacts::Start::at_root)
-    return block / header_.segments == node ? std::optional(block % header_.segments) : std::nullopt;
-  return living(block / header_.segments) ? std::optional(block) : std::nullopt;
+  const auto [group, rank] = groups_.place(node);
+  const std::uint64_t nodes = groups_.nodes(group), origin = block / (facts_.of_pairs() ? nodes : header_.segments);
+  if (facts_.start == CollectiveFacts::Start::at_root && !facts_.replicates())
+    return origin == rank ? std::optional(block % header_.segments) : std::nullopt;
+  if (!groups_.living(group, origin)) return std::nullopt;
+  if (facts_.of_pairs()) return block % nodes == rank ? std::optional(origin) : std::nullopt;
+  if (!facts_.replicates()) return block;
+  const std::vector<NodeId>& sources = header_.sources;
+  const auto at = std::lower_bound(sources.begin(), sources.end(), origin);
+  if (at == sources.end() || *at != origin) return std::nullopt;
+  return static_cast<std::uint64_t>(at - sources.begin()) * header_.segments + block % header_.segments;
 }
 
 /// Notes that a node holds a block. True if it is to hold it and did not before.
@@ -108,18 +113,17 @@ void View::hold_first_blocks() {
   if (ContributorCounts::follows(header_.collective)) {
     counts_.emplace(header_);
     for (NodeId node = 0; node < nodes; ++node) held_first_[node] = counts_->had(node);
-  } else if (facts_.of_pairs()) {
-    for (NodeId node = 0; node < nodes; ++node) first(node, std::uint64_t{node} * nodes + node);
-  } else {
+    return;
+  }
+  const std::vector<NodeId> sources = groups_.nodes_of(header_.sources);
+  for (NodeId node = 0; node < nodes; ++node) {
+    const auto [group, rank] = groups_.place(node);
+    const bool holds = facts_.start == CollectiveFacts::Start::everywhere || std::binary_search(sources.begin(), sources.end(), node);
+    if (group == TraceGroups::none || !holds) continue;
+    if (facts_.of_pairs()) first(node, std::uint64_t{rank} * groups_.nodes(group) + rank);
     // A node has all segments of its own blocks; those that are not wanted do not count.
-    const auto own = [&](NodeId node) {
-      for (std::uint64_t segment = 0; segment < header_.segments; ++segment) first(node, std::uint64_t{node} * header_.segments + segment);
-    };
-    if (facts_.start != CollectiveFacts::Start::everywhere) {
-      for (const NodeId source : sources_) own(source);
-    } else {
-      for (NodeId node = 0; node < nodes; ++node) own(node);
-    }
+    for (std::uint64_t segment = 0; segment < header_.segments && !facts_.of_pairs(); ++segment)
+      first(node, std::uint64_t{rank} * header_.segments + segment);
   }
 }
 
@@ -207,20 +211,14 @@ void View::keep(const TraceMessage& message) {
   legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
   for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
   std::uint64_t gained = 0;
-  const bool mapped = !by_node_.ranks().empty();
-  if (mapped) {
-    renamed_ = message;
-    by_node_.rename(renamed_);
-  }
-  const TraceMessage& by_nodes = mapped ? renamed_ : message;
   if (counts_) {
-    counts_->sent(by_nodes);
+    counts_->sent(message);
     if (facts_.carries_bytes()) {
       registers_.push_back(message.registers);
       releases_.push_back(message.releases ? 1 : 0);
     }
   } else {
-    for (const std::uint64_t block : by_nodes.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+    for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
   }
   gained_.push_back(gained);
 

@@ -14,8 +14,8 @@
 #include <torus/trace_reader.hpp>
 
 #include "tools/torus/cli/json.hpp"
-#include "tools/torus/view/by_node.hpp"
 #include "tools/torus/view/contributors.hpp"
+#include "tools/torus/view/trace_groups.hpp"
 
 namespace torus::command {
 
@@ -23,7 +23,7 @@ namespace torus::command {
 /// a run beyond a limit is shown by the sums of its steps alone, and the page says so.
 ///
 /// Nodes have a share of what they want: of the blocks that they are to hold; in reductions of the contributors of their segments, the most
-/// so far; in a barrier of the nodes that they are to hear of.
+/// so far; in a barrier of the nodes that they are to hear of. Each group wants its own.
 class View {
  public:
   static constexpr std::uint64_t max_nodes = 65'536;
@@ -88,6 +88,7 @@ class View {
     std::vector<NodeId> nodes = {};          // where one is broken
   };
 
+  void count_wanted();
   std::uint64_t wanted(NodeId node) const noexcept;
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t block) const noexcept;
   void hold_first_blocks();
@@ -101,15 +102,14 @@ class View {
   Frame frame_of(Step step) const;
   void judged(const std::function<void()>& f);
   Json verdict();
+  void append_groups(std::string& json) const;
   std::string data();
 
-  const ByNode by_node_;
-  const TraceHeader& header_;  // by nodes
+  const TraceHeader header_;
+  const TraceGroups groups_;
   const CollectiveFacts& facts_;
-  std::vector<NodeId> sources_;              // those that live
-  std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
-  std::uint64_t wanted_ = 0;                 // of them, those that are anywhere: of living nodes
-  std::optional<NodeId> only_wanting_;       // gather: the root
+  std::uint64_t blocks_wanted_ = 0;          // by a node of the largest group, if it wants any, as if no node were dead
+  std::vector<std::uint64_t> wanted_;        // by group: of them, those that are anywhere: of living nodes
   std::vector<bool> held_;                   // by node * blocks_wanted_ + index
   std::vector<std::uint64_t> held_first_;    // by node
   std::optional<ContributorCounts> counts_;  // reductions and barriers: in place of the blocks held
@@ -141,7 +141,7 @@ class View {
   std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction
   std::vector<std::size_t> loaded_;      // the channels that are not 0 there
   std::vector<const Message*> ordered_;  // scratch
-  TraceMessage line_, renamed_;          // scratch
+  TraceMessage line_;                    // scratch
 };
 
 }  // namespace torus::command

@@ -37,9 +37,6 @@ std::vector<Step> parse_steps(const std::string& text) {
 
 std::unique_ptr<View> read(const std::string& trace) {
   TraceReader reader(trace);
-  if (!reader.header().groups.empty() && !reader.header().mapped())
-    throw InputError(fmt::format("trace '{}': it is of {}, which the page does not show yet; `torus verify` judges it", trace,
-                                 counted(reader.header().groups.size(), "group")));
   auto view = std::make_unique<View>(reader.header());
   Progress progress;
   TraceMessage message;

@@ -108,7 +108,7 @@ function make_options() {
   on_change("by_step", set_clock);
   on_change("by_time", set_clock);
   $("cube_label").hidden = !runs.every(run => run.shape.k === 3 && run.shape.nodes <= 4096 && run.shape.extents.every(n => n > 1));
-  $("tree_label").hidden = sources.size !== 1;
+  $("tree_label").hidden = data.source_count !== 1 || sources.size === 0;
   // Of large machines the nodes are coloured, and routes are there for whom clicks or asks.
   if (runs.some(run => run.shape.nodes > 1024)) state.routes = $("routes").value = "none";
   const bad = runs.some(run => run.shape.any_slow), dead = runs.some(run => run.shape.dead_nodes.size > 0 || run.shape.any_dead_link);
@@ -158,14 +158,34 @@ function asked_text() {
   if (wants === "nodes") return "";
   const segments = counted(data.segments, "segment") + (data.collective === "reduce-scatter" ? " a node" : "") + ", blocks of " + bytes_text(data.block_bytes) + "; ";
   if (wants === "contributors") return (data.reduction ? data.reduction + ", " : "") + segments;
-  return counted(data.source_count, T.source_word(data.collective)) + ", " + segments;
+  return counted(data.source_count, T.source_word(data.collective)) + (data.groups ? " a group" : "") + ", " + segments;
 }
-function machine_text({data}) {
-  const parts = [counted(data.nodes, "node"), data.switching, counted(data.ports, "port"), "contention " + data.contention];
+function machine_text({data, shape}) {
+  const parts = [counted(data.nodes, "node"), ...(data.groups ? [groups_text({data, shape})] : []), data.switching, counted(data.ports, "port"), "contention " + data.contention];
   if (data.dead_nodes.length > 0) parts.push(counted(data.dead_nodes.length, "dead node"));
   if (data.dead_links.length > 0) parts.push(counted(data.dead_links.length, "dead link"));
   if (data.slow_links.length > 0) parts.push(counted(data.slow_links.length, "slow link"));
   return parts.join(", ");
+}
+// "8 groups of 8 nodes"; empty where there is one.
+function groups_text({data, shape}) {
+  if (!data.groups) return "";
+  const sizes = shape.groups.map(group => group.length), least = Math.min(...sizes), most = Math.max(...sizes);
+  return counted(sizes.length, "group") + " of " + (least < most ? T.grouped(least) + " to " : "") + counted(most, "node");
+}
+// The colours of the first groups, of frames and routes: after seven they come again.
+function show_groups() {
+  const run = runs.find(({data}) => data.groups), p = palette();
+  $("groups_key").hidden = !run;
+  $("data_key").hidden = runs.every(({data}) => data.groups);
+  if (!run) return;
+  $("groups_key").replaceChildren("frames and data of groups:");
+  for (let group = 0; group < Math.min(7, run.shape.groups.length); ++group) {
+    const swatch = element("span", undefined, "swatch");
+    swatch.style.borderColor = p.groups[run.data.group_colours[group]];
+    $("groups_key").append(" ", swatch, group);
+  }
+  if (run.shape.groups.length > 7) $("groups_key").append(" and so on");
 }
 // What came out: the verdict, and the steps against the bound.
 function show_verdict() {
@@ -230,7 +250,8 @@ function start_totals() {
 }
 
 function start() {
-  const name = ({data}) => data.collective + " by " + data.algorithm + " on " + (T.shape_text(data) === data.shape ? "" : "a ") + T.shape_text(data);
+  const name = ({data, shape}) => data.collective + " by " + data.algorithm + " on " + (T.shape_text(data) === data.shape ? "" : "a ") + T.shape_text(data) +
+    (data.groups ? ", in " + counted(shape.groups.length, "group") : "");
   document.title = runs.map(name).join(" and ");
   $("title").textContent = document.title;
   show_verdict();
@@ -254,6 +275,7 @@ function start() {
     const p = palette();
     for (const [name, paint] of [["data", "route"], ["control", "control"], ["illegal", "dead"], ["tree", "tree"], ["slow", "slow"], ["twist", "twist"]])
       $(name + "_swatch").style.borderColor = p[paint];
+    if (drawn) show_groups();
     $("control_swatch").style.borderTopStyle = "dashed";
     $("slow_swatch").style.borderTopStyle = "double";
   };

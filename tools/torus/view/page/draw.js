@@ -131,7 +131,7 @@ function message_table(list, other, title) {
     if (messages.step[m] >= state.time) row.className = "later";
     else if (illegal) row.className = "illegal";
     const what = count > 0 && messages.registers && !illegal ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
-    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges && !(illegal && count > 1) ? T.blocks_text(data, shape, ranges, 4) : counted(count, "block")) + what;
+    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges && !(illegal && count > 1) ? T.blocks_text(data, shape, ranges, messages.source[m], 4) : counted(count, "block")) + what;
     [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
       .forEach((text, i) => row.append(element("td", text, i === 0 || i === 4 ? "number" : "")));
   }
@@ -147,7 +147,7 @@ function show_node() {
   const top = [...box.querySelectorAll(".scroll")].map(e => e.scrollTop);
   box.className = "";
   box.replaceChildren();
-  $("node_title").textContent = "Node " + shape.name(node) + (shape.mapped ? "" : ", rank " + T.grouped(node)) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
+  $("node_title").textContent = "Node " + shape.name(node) + (shape.mapped ? "" : T.rank_text(shape, node)) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
   const wanted = data.wanted[node];
   const has = T.grouped(clock.held[node]) + " of ";
   box.append(element("p", wants === "nodes"          ? "Has heard of " + has + counted(wanted, "node") + "."
@@ -156,9 +156,9 @@ function show_node() {
                                                      : "It is to hold no blocks."));
   const before = heard.filter(m => messages.step[m] < state.time);
   if (data.each.ranges && wants === "blocks") {
-    const ranges = T.first_blocks(data, node);
+    const ranges = T.first_blocks(data, shape, node);
     for (const m of before) for (const range of messages.ranges(m)) ranges.push(range);
-    box.append(element("p", "Has had: " + T.blocks_text(data, shape, T.union(ranges), 12) + "."));
+    box.append(element("p", "Has had: " + T.blocks_text(data, shape, T.union(ranges), node, 12) + "."));
   }
   const first = heard.find(m => wants === "nodes" || messages.block_count[m] > 0);
   if (first !== undefined)

@@ -9,9 +9,11 @@ const dark = () => !state.printing && matchMedia("(prefers-color-scheme: dark)")
 function palette() {
   return dark()
     ? {paper: "#1d2126", ink: "#e6e9ed", soft: "#9aa4af", link: "#3b434c", frame: "#77818c", route: "#ff9a52", control: "#9ecbff",
-       dead: "#ff6b6b", slow: "#e3b505", twist: "#c39bff", tree: "#5f8f6a"}
+       dead: "#ff6b6b", slow: "#e3b505", twist: "#c39bff", tree: "#5f8f6a",
+       groups: ["#5ab4f0", "#ff9a52", "#2fd1a0", "#e58cc4", "#e8b040", "#a9dcff", "#b5bdc6"]}
     : {paper: "#f4f6f8", ink: "#1b1f24", soft: "#5c6570", link: "#c3cad2", frame: "#8a939d", route: "#c04a00", control: "#345f99",
-       dead: "#c8102e", slow: "#8a6d00", twist: "#7a3fc0", tree: "#7fb08a"};
+       dead: "#c8102e", slow: "#8a6d00", twist: "#7a3fc0", tree: "#7fb08a",
+       groups: ["#0072b2", "#d55e00", "#009e73", "#b8528f", "#c98500", "#3a9bd0", "#555555"]};
 }
 const css = c => "rgb(" + c.join(",") + ")";
 function element(tag, text, cls) {
@@ -44,7 +46,12 @@ class Machine {
     this.run = run;
     this.canvas = canvas;
     this.cell = 10;
-    this.base = null;  // the links and the nodes, as they were drawn last
+    this.base = null;  // the links, and the nodes, as they were drawn last
+  }
+  // The colour of a node's group, where there are several.
+  paint_of_group(p, node, otherwise) {
+    const {data, shape} = this.run;
+    return data.groups && shape.group_of(node) >= 0 ? p.groups[data.group_colours[shape.group_of(node)]] : otherwise;
   }
   x(column) { return this.left + (column + 0.5) * this.cell; }
   y(row) { return this.top + (row + 0.5) * this.cell; }
@@ -72,8 +79,8 @@ class Machine {
   drawn_base(p) {
     const key = [this.cell, this.width, window.devicePixelRatio, p.paper, state.printing].join();
     if (!this.base || this.base.key !== key || this.base.layout !== this.layout || this.layout.cube) {
-      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height), cores = element("canvas");
-      this.base = {key, layout: this.layout, canvas, g, cores, over: prepared(cores, this.width, this.height), paints: new Map(), share: new Float64Array(this.run.shape.nodes).fill(NaN)};
+      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height), nodes = element("canvas"), cores = element("canvas");
+      this.base = {key, layout: this.layout, canvas, nodes, g: prepared(nodes, this.width, this.height), cores, over: prepared(cores, this.width, this.height), paints: new Map(), share: new Float64Array(this.run.shape.nodes).fill(NaN)};
       this.find_marks();
       if (this.filled) {
         this.frame_panels(g, p);
@@ -265,7 +272,7 @@ class Machine {
       const left = this.x(layout.x[node]) - size / 2, top = this.y(layout.y[node]) - size / 2;
       g.fillStyle = paint;
       if (this.filled) {
-        const x = whole_pixel(left), y = whole_pixel(top);
+        const x = whole_pixel(left) - by, y = whole_pixel(top) - by;
         g.fillRect(x, y, whole_pixel(left + cell) - x, whole_pixel(top + cell) - y);
       } else {
         g.fillRect(whole_pixel(left) - by, whole_pixel(top) - by, size + 2 * by, size + 2 * by);
@@ -275,6 +282,8 @@ class Machine {
       over.fillStyle = paint;
       over.fillRect(whole_pixel(this.x(layout.x[node]) - core / 2) - by, whole_pixel(this.y(layout.y[node]) - core / 2) - by, core + 2 * by, core + 2 * by);
     };
+    // Where there are several groups, a node has a rim of its group's colour; a coloured cell, a rim to the left and above.
+    const rim = this.run.data.groups ? Math.max(1 / fine, whole_pixel(Math.min(7, size * 0.18))) : 1 / fine;
     const paint_of = share => base.paints.get(share) || base.paints.set(share, share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share))).get(share);
     const one = 1 / fine, marked = sources.size < shape.nodes;
     for (let i = 0; i < shape.nodes; ++i) {
@@ -283,11 +292,12 @@ class Machine {
       base.share[node] = share;
       if (shape.dead_nodes.has(node)) continue;
       const paint = paint_of(share);
+      const frame = this.paint_of_group(p, node, p.frame);
       if (!this.filled && marked && sources.has(node)) box(node, p.ink, thick);
-      else if (!this.filled) box(node, p.frame, 0);
-      box(node, paint, -one);
+      if (!this.filled || frame !== p.frame) box(node, frame, 0);
+      box(node, paint, this.filled && frame === p.frame ? 0 : -rim);
       if (core < 3) continue;
-      if (layout.cube) middle(node, p.frame, one);
+      if (layout.cube) middle(node, frame, one);
       middle(node, paint, 0);
     }
   }

@@ -10,8 +10,9 @@ class Picture extends Machine {
       g.setTransform(fine);
     };
     copy(base.canvas);
+    if (this.filled || !busy) copy(base.nodes);
     if (state.tree) this.draw_tree(g, p, time);
-    if (busy) this.draw_routes(g, p, time, node);
+    if (busy) this.draw_routes(g, p, time, node, () => { if (!this.filled) copy(base.nodes); });
     if (busy || state.tree) copy(base.cores);
     if (this.filled || this.layout.cube) this.draw_marks(g, p);
     this.draw_dead(g, p);
@@ -51,34 +52,40 @@ class Picture extends Machine {
       if (state.routes === "all" || of_node(m) || messages.illegal.has(m)) list.push(m);
     return list;
   }
-  draw_routes(g, p, time, node) {
-    const {layout, cell} = this, {shape, messages} = this.run, data_lines = [], control_lines = [], illegal_lines = [], stubs = [], slices = layout.rest.length > 0;
+  draw_routes(g, p, time, node, over_halos) {
+    const {layout, cell} = this, {shape, messages} = this.run, slices = layout.rest.length > 0;
+    // Control alone is dashed; data is of the colour of its group; what breaks a rule lies above. Each kind has its lines and its stubs.
+    const kind = (paint, dash, thick) => ({paint, dash, thick, lines: [], stubs: []}), control = kind(p.control, [3, 3], 1), illegal = kind(p.dead, [], 1.5);
+    const data = new Map(), data_of = paint => data.get(paint) || data.set(paint, kind(paint, [], 1)).get(paint);
     for (const m of this.routed(time, node)) {
-      const path = messages.path(m), lines = T.route_lines(shape, layout, messages.source[m], path, state.only, slices);
-      if (lines.length > 0) (messages.illegal.has(m) ? illegal_lines : messages.block_count[m] > 0 ? data_lines : control_lines).push(lines);
-      if (slices) for (const stub of T.stubs_of(shape, layout, messages.source[m], path, state.only)) stubs.push(stub);
+      const source = messages.source[m], path = messages.path(m), lines = T.route_lines(shape, layout, source, path, state.only, slices);
+      const of = messages.illegal.has(m) ? illegal : messages.block_count[m] > 0 ? data_of(this.paint_of_group(p, source, p.route)) : control;
+      if (lines.length > 0) of.lines.push(lines);
+      if (slices) for (const stub of T.stubs_of(shape, layout, source, path, state.only)) of.stubs.push(stub);
     }
-    const width = Math.max(0.8, Math.min(4, cell * 0.06)), few = data_lines.length + control_lines.length <= 4000;
+    const kinds = [control, ...data.values(), illegal], width = Math.max(0.8, Math.min(4, cell * 0.06));
     g.lineJoin = "round";
-    for (const [all, paint, dash] of [[control_lines, p.control, [3, 3]], [data_lines, p.route, []], [illegal_lines, p.dead, []]]) {
-      if (all.length === 0) continue;
-      if (few && cell >= 5) {
-        g.strokeStyle = p.paper;
-        g.lineWidth = width + 2;
-        this.stroke_lines(g, all);
-      }
-      g.strokeStyle = g.fillStyle = paint;
-      g.lineWidth = all === illegal_lines ? 1.5 * width : width;
-      g.setLineDash(dash);
-      this.stroke_lines(g, all);
-      g.setLineDash([]);
-      if (cell >= 5) this.fill_heads(g, all, Math.min(14, cell * (layout.cube ? 0.16 : 0.2)));
+    // A halo parts a route from what it crosses. It lies under the nodes, which it would cut.
+    if (cell >= 5 && kinds.reduce((sum, {lines}) => sum + lines.length, 0) <= 4000) {
+      g.strokeStyle = p.paper;
+      g.lineWidth = width + 2;
+      for (const {lines} of kinds) this.stroke_lines(g, lines);
     }
-    this.draw_stubs(g, p, stubs);
+    over_halos();
+    for (const {paint, dash, thick, lines} of kinds) {
+      if (lines.length === 0) continue;
+      g.strokeStyle = g.fillStyle = paint;
+      g.lineWidth = thick * width;
+      g.setLineDash(dash);
+      this.stroke_lines(g, lines);
+      g.setLineDash([]);
+      if (cell >= 5) this.fill_heads(g, lines, Math.min(14, cell * (layout.cube ? 0.16 : 0.2)));
+    }
+    for (const {paint, stubs} of kinds) if (stubs.length > 0) this.draw_stubs(g, p, paint === p.control ? p.route : paint, stubs);
   }
   // A message to another slice leaves its node as a short line towards the upper right, if its dimension counts up, or the lower left; and
   // comes in so. Beside it stands the slice that it goes to or comes from. Stubs that say the same are one.
-  draw_stubs(g, p, stubs) {
+  draw_stubs(g, p, paint, stubs) {
     const {layout, cell} = this, {shape} = this.run, seen = new Set(), lines = [], texts = new Map();
     const lane = 0.06, near = cell < 5 ? 0 : 0.34, far = 0.62;
     for (const [from, to, d, sign] of stubs) {
@@ -93,7 +100,7 @@ class Picture extends Machine {
       }
     }
     if (lines.length === 0) return;
-    g.strokeStyle = g.fillStyle = p.route;
+    g.strokeStyle = g.fillStyle = paint;
     g.lineWidth = Math.max(0.8, Math.min(3, cell * 0.05));
     this.stroke_lines(g, lines);
     if (cell >= 12) this.fill_heads(g, lines, Math.min(9, cell * 0.16));

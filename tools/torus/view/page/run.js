@@ -12,11 +12,12 @@ function shape_of(data) {
   for (let d = k - 2; d >= 0; --d) stride[d] = stride[d + 1] * extents[d + 1];
   const longest = Math.max(...extents);
   const coordinate = (node, d) => Math.floor(node / stride[d]) % extents[d];
-  // Where ranks are mapped, a node is named by its rank too, and blocks go by ranks.
-  const {ranks} = data, node_of = [];
-  if (ranks) ranks.forEach((rank, node) => { node_of[rank] = node; });
-  const name_of_rank = rank => name(ranks ? node_of[rank] : rank);
-  const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")" + (ranks ? ", rank " + ranks[node] : "");
+  // The groups: lists of nodes by rank, by which blocks go; all nodes are one where the trace has none. Where ranks are mapped, a node is
+  // named by its rank too.
+  const {ranks} = data, mapped = Boolean(ranks) && !data.groups, groups = [];
+  const group_of = node => (data.groups ? data.groups[node] : 0), rank_of = node => (ranks ? ranks[node] : node);
+  for (let node = 0; node < data.nodes; ++node) if (group_of(node) >= 0) (groups[group_of(node)] = groups[group_of(node)] || [])[rank_of(node)] = node;
+  const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")" + (mapped ? ", rank " + ranks[node] : "");
   // -1: there is no such link.
   function neighbour(node, d, hops) {
     const n = extents[d], at = coordinate(node, d);
@@ -65,10 +66,12 @@ function shape_of(data) {
   const slowness = (node, d, hop) => slow.get(key(node, d, hop)) || 1;
   // A hop over the end of a short dimension that changes the long coordinates too.
   const twists = d => data.twisted && extents[d] < longest;
-  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, name_of_rank, mapped: ranks !== undefined, neighbour, slots, slot, maps, map_of, channel_at, dead_nodes, is_dead, slowness, twists,
+  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, groups, group_of, rank_of, mapped, neighbour, slots, slot, maps, map_of, channel_at, dead_nodes, is_dead, slowness, twists,
           faulty: dead_nodes.size + dead.size + slow.size > 0, any_slow: slow.size > 0, any_dead_link: dead.size > 0};
 }
 
+// ", rank 3" or ", group 2, rank 3".
+const rank_text = (shape, node) => (shape.group_of(node) < 0 ? ", in no group" : (shape.groups.length > 1 ? ", group " + shape.group_of(node) : "") + ", rank " + grouped(shape.rank_of(node)));
 const signed = n => (n > 0 ? "+" : "") + n;
 // Ten dimensions of two nodes are a hypercube; as rings, with two links for each pair.
 const shape_text = data => (data.extents.length > 2 && data.extents.every(n => n === 2)
@@ -217,11 +220,11 @@ function union(ranges) {
 }
 
 // The blocks that a node holds before the first step.
-function first_blocks(data, node) {
-  const c = data.collective, rank = data.ranks ? data.ranks[node] : node, own = [[rank * data.segments, data.segments]];
-  if (data.dead_nodes.includes(node)) return [];
-  if (c === "total-exchange") return [[rank * data.nodes, data.nodes]];
-  if (c === "scatter") return data.sources[0] === node ? [[0, data.nodes * data.segments]] : [];
+function first_blocks(data, shape, node) {
+  const c = data.collective, group = shape.groups[shape.group_of(node)], rank = shape.rank_of(node), own = [[rank * data.segments, data.segments]];
+  if (data.dead_nodes.includes(node) || !group) return [];
+  if (c === "total-exchange") return [[rank * group.length, group.length]];
+  if (c === "scatter") return data.sources.includes(node) ? [[0, group.length * data.segments]] : [];
   if (c === "gather" || c === "allgather") return own;
   return data.sources.includes(node) ? own : [];
 }
@@ -243,23 +246,23 @@ function seconds_text(seconds) {
 
 const range_text = (first, count) => (count === 1 ? grouped(first) : grouped(first) + " to " + grouped(first + count - 1));
 
-// Blocks in words of the collective; at most `most` parts.
-function blocks_text(data, shape, ranges, most) {
-  const parts = [];
+// Blocks in words of the collective, as a node of their group names them; at most `most` parts.
+function blocks_text(data, shape, ranges, node, most) {
+  const parts = [], group = shape.groups[shape.group_of(node)] || [], name_of_rank = rank => (group[rank] === undefined ? "no node" : shape.name(group[rank]));
   let more = 0;
   const add = text => { if (parts.length < most) parts.push(text); else ++more; };
   const replicated = data.collective === "broadcast" || data.collective === "multinode-broadcast";
   const exchange = data.collective === "total-exchange", owners = data.collective === "reduce-scatter";
   if (reductions.includes(data.collective)) {
     // Register 0 goes without saying. The segments of a reduce-scatter are pieces of their owners.
-    const all = owners ? data.nodes * data.segments : data.segments;
+    const all = owners ? group.length * data.segments : data.segments;
     for (const [first, count] of ranges) {
       for (let at = first, left = count; left > 0;) {
         const segment = at % all, register = Math.floor(at / all), unit = owners ? data.segments : all;
         const in_unit = segment % unit, take = Math.min(left, unit - in_unit);
         if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
         const whole = take === unit, text = whole && !owners ? "all" : whole ? "" : (owners ? "piece" : "segment") + (take > 1 ? "s " : " ") + range_text(in_unit, take);
-        add(((owners ? shape.name_of_rank(Math.floor(segment / unit)) + " " : "") + text).trim() + (register > 0 ? " of register " + register : ""));
+        add(((owners ? name_of_rank(Math.floor(segment / unit)) + " " : "") + text).trim() + (register > 0 ? " of register " + register : ""));
         at += take;
         left -= take;
       }
@@ -267,14 +270,14 @@ function blocks_text(data, shape, ranges, most) {
     if (more > 0) parts.push("and " + grouped(more) + " more");
     return parts.join("; ") || "none";
   }
-  const unit = replicated ? data.segments : exchange ? data.nodes : 0;
+  const unit = replicated ? data.segments : exchange ? group.length : 0;
   const one_source = data.collective === "broadcast";
   for (const [first, count] of ranges) {
     if (unit === 0) { add(range_text(first, count)); continue; }
     for (let at = first, left = count; left > 0;) {
-      const in_unit = at % unit, take = Math.min(left, unit - in_unit), of = shape.name_of_rank(Math.floor(at / unit));
+      const in_unit = at % unit, take = Math.min(left, unit - in_unit), of = name_of_rank(Math.floor(at / unit));
       if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
-      if (exchange) add(of + " to " + (take === unit ? "all" : take === 1 ? shape.name_of_rank(in_unit) : (shape.mapped ? "ranks " : "nodes ") + range_text(in_unit, take)));
+      if (exchange) add(of + " to " + (take === unit ? "all" : take === 1 ? name_of_rank(in_unit) : (data.ranks ? "ranks " : "nodes ") + range_text(in_unit, take)));
       else add((one_source ? "" : of + " ") + (take === unit ? "all" : "segment" + (take > 1 ? "s " : " ") + range_text(in_unit, take)));
       at += take;
       left -= take;
@@ -334,7 +337,7 @@ function phase_runs(phase) {
   return runs.filter(run => run[2] >= 0);
 }
 
-return {grouped, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, union, first_blocks, blocks_text,
+return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, union, first_blocks, blocks_text,
         colour, ramp, bars_of, moments_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
