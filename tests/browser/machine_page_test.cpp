@@ -326,6 +326,31 @@ TEST_CASE("two runs play on one clock, of steps or of model time", "[browser]") 
   });
 }
 
+TEST_CASE("a page of two runs says in which parts of machine and request they differ", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const auto traced = [&](const std::string& name, const std::string& line) {
+    REQUIRE(command("run " + line + " --trace " + folder.file(name)).status == 0);
+    return folder.file(name);
+  };
+  const std::string plain = traced("a", "broadcast --on 8x8 --algorithm wang-tseng --bytes 4KiB");
+  const auto differences = [&](const std::string& other) {
+    REQUIRE(command("view " + plain + " " + other + " -o " + folder.file(other.substr(other.rfind('/') + 1) + ".html")).status == 0);
+    b->open(folder.file(other.substr(other.rfind('/') + 1) + ".html"));
+    CHECK(b->value("$('differences').hidden") == false);
+    return b->text("#differences");
+  };
+  CHECK(differences(traced("b", "broadcast --on 8x8 --algorithm mst --ports 1 --ts 2us --bytes 4KiB")) ==
+        "Machine: ports 4 and 1; T_s 1 us and 2 us. Request: the same.");
+  CHECK(differences(traced("c", "broadcast --on 8x8 --algorithm mst --ports 4 --bytes 4KiB")) == "Machine: the same. Request: the same.");
+  CHECK(differences(traced("d", "allreduce --on 8x8 --groups rows --algorithm ring --switching wormhole --bytes 64"))
+            .find("groups none and 8") != std::string::npos);
+  CHECK(b->complaints == std::vector<std::string>{});
+  b->open(viewed(folder, "broadcast --on 8x8"));
+  CHECK(b->value("$('differences').hidden") == true);
+}
+
 TEST_CASE("the address says where one is, and goes there", "[browser]") {
   const auto b = browser();
   if (!b) return;

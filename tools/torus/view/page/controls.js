@@ -268,6 +268,8 @@ function start() {
   }
   $("notice").textContent = notes.join(" ");
   $("notice").hidden = notes.length === 0;
+  if (two) $("differences").textContent = T.differences_text(runs);
+  $("differences").hidden = !two;
   if (drawn) start_pictures();
   else start_totals();
 

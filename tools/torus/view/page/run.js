@@ -294,6 +294,26 @@ function colour(share) {
   return ramp[i].map((c, j) => Math.round(c + (ramp[i + 1][j] - c) * t));
 }
 
+// In which parts of machine and request two runs differ, in words.
+function differences_text(runs) {
+  const list = (nodes, what, all) => (nodes.length === all ? "all nodes" : nodes.length === 0 ? "none" : nodes.length > 4 ? grouped(nodes.length) + " " + what : nodes.join(" "));
+  const links = kind => ({data, shape}) => list((data[kind] || []).map(([node, d, hop, factor]) => shape.name(node) + " " + d + ":" + signed(hop) + (factor ? " x" + factor : "")), kind.replace("_", " "));
+  const seconds = part => ({data}) => (data.costs_s ? seconds_text(data.costs_s[part] || 0) : "unknown");
+  const of_data = key => ({data}) => String(data[key]);
+  const parts = {
+    Machine: [["shape", ({data}) => shape_text(data)], ["ports", of_data("ports")], ["switching", of_data("switching")], ["contention", of_data("contention")],
+              ["dead nodes", ({data, shape}) => list(data.dead_nodes.map(shape.name), "dead nodes")], ["dead links", links("dead_links")], ["slow links", links("slow_links")],
+              ["T_s", seconds("start_up")], ["T_c", seconds("byte")], ["T_h", seconds("hop")], ["T_g", seconds("combine")]],
+    Request: [["collective", of_data("collective")], ["sources", ({data, shape, sources}) => list([...sources].sort((a, b) => a - b).map(shape.name), "sources", data.nodes)],
+              ["groups", ({data, shape}) => (data.groups ? grouped(shape.groups.length) : "none")], ["ranks", ({data}) => (data.ranks && !data.groups ? "mapped" : "as the nodes")],
+              ["blocks", ({data}) => grouped(data.block_bytes) + " B"], ["segments", ({data}) => grouped(data.segments)], ["reduction", ({data}) => data.reduction || "none"]]};
+  const texts = Object.entries(parts).map(([what, all]) => {
+    const differ = all.map(([name, of]) => [name, of(runs[0]), of(runs[1])]).filter(([, a, b]) => a !== b);
+    return what + ": " + (differ.map(([name, a, b]) => name + " " + a + " and " + b).join("; ") || "the same") + ".";
+  });
+  return texts.join(" ");
+}
+
 // The bars of a strip of `pixels` columns: the max of the steps that share a column.
 function bars_of(values, pixels) {
   const columns = Math.max(1, Math.min(values.length, Math.floor(pixels)));
@@ -337,7 +357,7 @@ function phase_runs(phase) {
   return runs.filter(run => run[2] >= 0);
 }
 
-return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, union, first_blocks, blocks_text,
+return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, differences_text, union, first_blocks, blocks_text,
         colour, ramp, bars_of, moments_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
