@@ -24,6 +24,8 @@ TEST_CASE("the page of curves opens without a word, and algorithms and crossings
     for (const char* scheme : {"light", "dark"}) {
       b->open(folder.file("c.html"), width, height, scheme);
       CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
+      // The whole figure is seen, without scrolling.
+      CHECK(b->value("(f => f.scrollWidth <= f.clientWidth)(document.querySelector('.figure'))") == true);
       const std::string paper = b->value("getComputedStyle(document.body).backgroundColor");
       CHECK((paper == "rgb(255, 255, 255)") == (scheme == std::string("light")));
     }

@@ -99,6 +99,62 @@ TEST_CASE("the page of a run that broke off says what is missing", "[browser]") 
   });
 }
 
+TEST_CASE("arrow keys take nodes on a picture that has the focus, and steps elsewhere", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 4x6 --algorithm flood"), [](Browser& b) {
+    const auto chosen = [&](const char* key) {
+      b.key(key);
+      return b.value("[state.node, state.time]");
+    };
+    b.value("$('torus0').focus(), 0");
+    CHECK(chosen("ArrowRight") == Json({0, 1}));
+    CHECK(chosen("ArrowRight") == Json({1, 1}));
+    CHECK(chosen("ArrowDown") == Json({7, 1}));
+    CHECK(b.text("#node_title") == "Node (1,1), rank 7");
+    CHECK(chosen("ArrowUp") == Json({1, 1}));
+    CHECK(chosen("ArrowUp") == Json({1, 1}));  // at the border it stays
+    CHECK(chosen("ArrowLeft") == Json({0, 1}));
+    CHECK(chosen("Escape") == Json({-1, 1}));
+    CHECK(b.text("#node_title") == "Node");
+    b.value("$('torus0').blur(), 0");
+    CHECK(chosen("ArrowRight") == Json({-1, 2}));
+  });
+}
+
+TEST_CASE("routes do not cut the nodes that they pass, and curves stay within the picture", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 8x8 --algorithm wang-tseng --source 3,4"), [](Browser& b) {
+    b.key("End");
+    // In the last step many routes pass nodes that have the data. Within a node's frame there is nothing of the paper's colour.
+    const std::string clean =
+        "(n => { const s = Math.floor(0.56 * picture.cell) - 3, d = "
+        "picture.canvas.getContext('2d').getImageData(Math.ceil(picture.x(picture.layout.x[n]) - "
+        "s / 2), Math.ceil(picture.y(picture.layout.y[n]) - s / 2), s, s).data, p = paint(palette().paper); for (let i = 0; i < d.length; "
+        "i += 4) if ([d[i], "
+        "d[i + 1], d[i + 2]].join() === p) return false; return true; })";
+    CHECK(b.value("clock.go(moments[state.time].times[0]), Array.from({length: 64}, (_, n) => n).filter(n => clock.share(n) > 0 && !" +
+                  clean + "(n))") == Json::array());
+  });
+  in_each_window(viewed(folder, "broadcast --on 16c --algorithm flood"), [](Browser& b) {
+    CHECK(b.value("picture.routed(1, -1).flatMap(m => T.route_lines(shape, picture.layout, messages.source[m], "
+                  "messages.path(m)).flat()).every(([x, y]) => "
+                  "picture.x(x) > 3 && picture.x(x) < picture.width - 3 && picture.y(y) > 3 && picture.y(y) < picture.height - 3)") ==
+          true);
+  });
+}
+
+TEST_CASE("on a twisted torus titles of slices stand between the names at the ends of links", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 4x4x8t --algorithm flood"), [](Browser& b) {
+    const std::string names =
+        "picture.marks.filter(m => m.twist).map(m => picture.y(m.end[1]) + m.side[1] * Math.max(9, Math.min(13, picture.cell * 0.2)) * "
+        "0.5)";
+    const std::string titles = "Array.from({length: slices.panels}, (_, p) => picture.title_at(slices.corner(p)[1]) - 4)";
+    CHECK(b.value("picture.cell < 28 || " + titles + ".every(t => " + names + ".every(n => Math.abs(t - n) > 10))") == true);
+    CHECK(b.value(titles + ".every(t => picture.layout.y.every(y => Math.abs(picture.y(y) - t) > 0.28 * picture.cell + 4))") == true);
+  });
+}
+
 TEST_CASE("dead nodes, dead links and slow links are drawn and in the legend", "[browser]") {
   const Folder folder;
   const std::string line = "broadcast --on 6x6 --algorithm flood --dead-node 3,3 --dead-link 1,1:+0;4,5:+1 --slow-link 2,2:+1:2";

@@ -307,6 +307,13 @@ function start() {
   document.addEventListener("keydown", event => {
     const tag = event.target.tagName;
     if (event.ctrlKey || event.altKey || event.metaKey || tag === "SELECT" || tag === "INPUT" || (tag === "BUTTON" && event.key === " ")) return;
+    // On a picture, arrows take nodes.
+    const at = pictures.findIndex(picture => picture.canvas === event.target), way = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]}[event.key];
+    if (at >= 0 && (way || event.key === "Escape")) {
+      event.preventDefault();
+      choose(at, way ? pictures[at].node_beside(state.run === at ? state.node : -1, ...way) : -1);
+      return;
+    }
     const does = {" ": () => play(!state.playing), ArrowRight: () => act(state.time + 1), ArrowLeft: () => act(state.time - 1),
                   Home: () => act(0), End: () => act(last_time), f: () => { if (document.fullscreenEnabled) $("full").onclick(); }}[event.key];
     if (!does) return;

@@ -142,7 +142,12 @@ function message_table(list, other, title) {
 }
 
 function show_node() {
-  if (state.node < 0) return;
+  if (state.node < 0) {
+    $("node_title").textContent = "Node";
+    $("node").className = "soft";
+    $("node").textContent = "Click a node to see what it heard, holds and sent.";
+    return;
+  }
   const node = state.node, box = $("node"), heard = messages.heard_by(node), sent = messages.sent_by(node);
   const top = [...box.querySelectorAll(".scroll")].map(e => e.scrollTop);
   box.className = "";

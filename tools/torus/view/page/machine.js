@@ -57,9 +57,23 @@ class Machine {
   y(row) { return this.top + (row + 0.5) * this.cell; }
   node_at(px, py) { return this.layout.node_at((px - this.left) / this.cell - 0.5, (py - this.top) / this.cell - 0.5); }
 
+  // The nearest node that way, those ahead before those aside; without a node the first. -1 never.
+  node_beside(node, dx, dy) {
+    const {x, y} = this.layout, {shape} = this.run;
+    let best = node, least = Infinity;
+    if (node < 0) return 0;
+    for (let other = 0; other < shape.nodes; ++other) {
+      const along = (x[other] - x[node]) * dx + (y[other] - y[node]) * dy, aside = Math.abs((x[other] - x[node]) * dy) + Math.abs((y[other] - y[node]) * dx);
+      if (along > 0.2 && aside < 2 * along && along + 3 * aside < least) [best, least] = [other, along + 3 * aside];
+    }
+    return best;
+  }
+
   // The largest cells that the room has, in pixels: with margins for coordinates and for links that leave over the border.
   fit(room, high) {
-    const {layout} = this, {shape} = this.run, cube = layout.cube, beside = cube ? 0 : 0.35;
+    const {layout} = this, {shape} = this.run, cube = layout.cube;
+    // Links that leave over the border reach beyond it, and curves of a complete dimension do by more.
+    const curved = [layout.across, layout.down].some(d => d >= 0 && shape.extents[d] > 2 && shape.wiring[d] === "complete"), beside = this.beside = cube ? 0 : curved ? 0.65 : 0.35;
     // Names of nodes stand at twisted ends.
     const wide = shape.twists(layout.across) ? 26 : 0, tall = layout.down >= 0 && shape.twists(layout.down) ? 14 : 0;
     const left = cube ? 4 : 26 + wide, right = cube ? 4 : 6 + 2 * wide, top = cube ? 4 : (layout.panels > 1 ? 32 : 18) + tall, bottom = cube ? 22 : 6 + tall;
@@ -101,14 +115,14 @@ class Machine {
     g.fillStyle = p.soft;
     g.font = "11px system-ui, sans-serif";
     const every = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64].find(n => n * cell >= 17) || 100;
-    const above = this.top - 0.35 * cell - this.above;
+    const above = this.top - this.beside * cell - this.above;
     g.textBaseline = "alphabetic";
     g.textAlign = "center";
     for (let panel = 0; panel < layout.panels; ++panel) {
       const [x0, y0] = layout.corner(panel);
       if (y0 === 0 && !layout.folded) for (let i = 0; i < layout.width; i += every) g.fillText(i, this.x(x0 + i), above);
       if (layout.panels === 1) break;
-      const text = this.panel_text(panel, layout.width * cell), high = y0 === 0 ? above - 14 : this.y(y0 - 0.5) - (layout.gap > 1 ? 0.35 : 0.2) * cell - 1;
+      const text = this.panel_text(panel, layout.width * cell), high = this.title_at(y0);
       g.fillStyle = p.ink;
       if (y0 === 0 || layout.gap * cell * 0.4 > 8) g.fillText(text, this.x(x0 + (layout.width - 1) / 2), high);
       g.fillStyle = p.soft;
@@ -118,10 +132,16 @@ class Machine {
     for (let row = 0; row < layout.panel_rows; ++row) {
       const y0 = row * (layout.height + layout.gap);
       for (let i = 0; i < layout.height; i += every)
-        if (layout.down >= 0 || layout.folded) g.fillText(layout.folded ? i * layout.width : i, this.left - 0.35 * cell - this.aside, this.y(y0 + i));
+        if (layout.down >= 0 || layout.folded) g.fillText(layout.folded ? i * layout.width : i, this.left - this.beside * cell - this.aside, this.y(y0 + i));
     }
     g.textAlign = "left";
     g.textBaseline = "alphabetic";
+  }
+  // The foot of the title of a slice whose first row that is. Where links end in names of nodes, it lies between these and those above.
+  title_at(row) {
+    const {layout, cell} = this;
+    if (row === 0) return this.top - this.beside * cell - this.above - 14;
+    return layout.down >= 0 && this.run.shape.twists(layout.down) ? this.y(row - 1.5) + 4 : this.y(row - 0.5) - (layout.gap > 1 ? 0.35 : 0.2) * cell - 1;
   }
   // "dimension 0 is 3", or as much of it as fits.
   panel_text(panel, room) {
@@ -266,7 +286,7 @@ class Machine {
     const {layout, cell, base} = this, {g, over} = base, {shape, sources, clock} = this.run;
     const fine = g.getTransform().a, whole_pixel = length => Math.round(length * fine) / fine;
     const size = this.filled ? cell : Math.max(1, whole_pixel(cell * (layout.cube ? 0.32 : 0.56))), thick = whole_pixel(Math.max(1, Math.min(4, cell * 0.06)));
-    const core = whole_pixel(layout.cube ? cell * 0.32 - 2 : cell * (this.filled ? 0.5 : 0.3));
+    const core = whole_pixel(layout.cube ? cell * 0.32 - 2 : cell * (this.filled ? 0.5 : 0.22));
     // Edges on whole pixels are sharp, quick to fill, and leave nothing of the colour before.
     const box = (node, paint, by) => {
       const left = this.x(layout.x[node]) - size / 2, top = this.y(layout.y[node]) - size / 2;
