@@ -99,6 +99,91 @@ TEST_CASE("the page of a run that broke off says what is missing", "[browser]") 
   });
 }
 
+TEST_CASE("the page of an illegal trace opens at the step that breaks a rule, in red, with the judge's sentence", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  viewed(folder, "broadcast --on 4x4 --algorithm flood --switching packet --segments 1");
+  const std::string text = support::text_of_file(folder.file("t.jsonl")), one = R"({"step":1,"src":1,"dst":2,"path":[[1,1]])";
+  REQUIRE(text.find(one) != std::string::npos);
+  const auto open = [&](const std::string& name, const std::string& trace, const std::string& sentence) {
+    REQUIRE(command("view " + folder.write(name + ".jsonl", trace) + " -o " + folder.file(name + ".html")).status == 0);
+    b->open(folder.file(name + ".html"));
+    CHECK(b->text("#verdict .bad").find(sentence) != std::string::npos);
+    CHECK(b->value("$('verdict').querySelector('code') === null") == true);
+    CHECK(b->value("$('big_play').hidden") == true);
+  };
+  const std::string reds =
+      "(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
+      " for (let i = 0; i < d.length; i += 4) n += d[i] === 200 && d[i + 1] === 16 && d[i + 2] === 46; return n; })($('torus0'))";
+  // A message that takes two hops.
+  std::string far = text;
+  far.replace(far.find(one), one.size(), R"({"step":1,"src":1,"dst":3,"path":[[1,2]])");
+  open("far", far, "step 1: message from node (0,1) to (0,3) by [[1,2]] takes 2 hops under packet switching");
+  CHECK(b->value("[state.time, last_time > 2, by_step.step[1]]") == Json({2, true, 1}));
+  CHECK(b->text("#where") == "step 1: 1 message breaks a rule at node (0,1)");
+  CHECK(b->value("Array.from(messages.illegal, m => [messages.source[m], messages.destination[m]])") == Json::array({Json({1, 3})}));
+  CHECK(b->value(reds) > 100);
+  b->key("ArrowRight");
+  CHECK(b->value(reds) == 0);
+  CHECK(b->text("#where").starts_with("step 2 (3 of "));
+  // Two messages on one channel.
+  std::string twice = text;
+  const auto end = twice.find('\n', twice.find(one));
+  twice.insert(end + 1, twice.substr(twice.find(one), end + 1 - twice.find(one)));
+  open("twice", twice, "step 1: channel (0,1) dimension 1 direction +1 carries two messages");
+  CHECK(b->text("#where") == "step 1: 2 messages break a rule at node (0,1)");
+  CHECK(b->value("loads_of_run(runs[0]).busiest.length > 0") == true);
+  // A trace that breaks off is legal and incomplete: it opens at its end, with rings round the nodes that lack something.
+  open("half", text.substr(0, text.find("{\"step\":2")), "after step 1: node (1,2) lacks block 0");
+  CHECK(b->value("state.time === last_time") == true);
+  CHECK(b->text("#where") == "after step 1: 5 nodes lack some of what they are to have");
+  CHECK(b->value(reds) > 100);
+  // So does one of a reduction, whose partials are followed otherwise.
+  viewed(folder, "allreduce --on 4 --algorithm ring --bytes 64");
+  const std::string sum = support::text_of_file(folder.file("t.jsonl"));
+  open("sum", sum.substr(0, sum.find("{\"step\":2")), "lacks node (");
+  CHECK(b->text("#where") == "after step 1: 4 nodes lack some of what they are to have");
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("a run of too many messages is a map: when each node first got data, and what channels carried", "[browser]") {
+  const Folder folder;
+  REQUIRE(
+      command("run broadcast --on 64x64 --bytes 3KiB --algorithm flood --switching packet --segments 40 --view " + folder.file("p.html"))
+          .status == 0);
+  in_each_window(folder.file("p.html"), [](Browser& b) {
+    CHECK(b.value("data.messages > 200000 && drawn && !whole && $('totals').hidden && !$('left').hidden") == true);
+    CHECK(b.text("#notice").find("What follows is a map of the run") != std::string::npos);
+    CHECK(b.value("state.time === last_time") == true);
+    // The first segment comes in as many steps as hops; nobody sends to the source.
+    const std::string hops = "(n => { const d = x => Math.min(x, 64 - x); return d(n >> 6) + d(n % 64); })";
+    CHECK(b.value("data.map.first.every((step, n) => step === (n === 0 ? step : " + hops + "(n) - 1))") == true);
+    CHECK(b.value("new Set(data.map.first).size") == 65 - (b.value("data.map.first[0]") == -1 ? 0 : 1));
+    // Each message takes one hop: what all channels carried is what was sent.
+    CHECK(b.value("data.map.load.reduce((a, c) => a + c, 0) === data.bytes") == true);
+    CHECK(b.value("loads_of_run(runs[0]).busiest[0].bytes === Math.max(...data.map.load)") == true);
+    CHECK(b.value("$('busiest').rows.length") == 8);
+    CHECK(b.value("document.querySelectorAll('#maps canvas').length") == 4);
+    CHECK(b.text("#share_none") + " to " + b.text("#share_all") == "first data in step 0 to 63");
+    CHECK(b.text("#share_meaning").starts_with("The colour is the step in which the node first got data"));
+    // The player shows who has heard by then: node 32 to the right is 32 hops away.
+    CHECK(b.value("node_pixel(32) === node_paint(32) && node_paint(32) !== paint(palette().paper)") == true);
+    b.value("go(31), 0");
+    b.settle();
+    CHECK(b.value("[clock.share(31) > 0, clock.share(32)]") == Json({true, 0}));
+    CHECK(b.value("node_pixel(32) === paint(palette().paper) && node_pixel(20) === node_paint(20)") == true);
+    b.value("choose(0, 32), 0");
+    b.settle();
+    CHECK(b.text("#node") == "First data: step 31.");
+    const double ms = b.value(
+        "(t => { for (let i = 1; i <= 20; ++i) { state.time = i; clock.go(i); draw_all(); } return (performance.now() - t) / 20; "
+        "})(performance.now())");
+    CAPTURE(ms);
+    CHECK(ms < 200);  // some 10 ms on an idle host
+  });
+}
+
 TEST_CASE("arrow keys take nodes on a picture that has the focus, and steps elsewhere", "[browser]") {
   const Folder folder;
   in_each_window(viewed(folder, "broadcast --on 4x6 --algorithm flood"), [](Browser& b) {

@@ -44,13 +44,14 @@ std::string harmless(const Json& json) {
 
 }  // namespace
 
-Json View::verdict() {
-  Json json;
+/// None where all is well, or where that is not known.
+std::optional<View::Failure> View::failure() {
+  if (failure_ || !judge_) return failure_;
   judged([&] {
     const Verdict verdict = judge_->finish();
-    json = {{"ok", verdict.ok}, {"text", verdict.ok ? "legal and complete" : verdict.violations.front()}};
+    if (!verdict.ok) failure_ = objection(verdict.violations.front());
   });
-  return json;
+  return failure_;
 }
 
 /// By node its rank in its group, and where there are several its group; -1: it is in none.
@@ -67,6 +68,15 @@ void View::append_groups(std::string& json) const {
   if (groups_.mapped()) return;
   append_list(json, "groups", groups);
   append_list(json, "group_colours", groups_.colour());
+}
+
+/// The whole run on the machine: where its data came when, and what each channel carried.
+void View::append_map(std::string& json) const {
+  append_list(json, "sources", groups_.nodes_of(header_.sources));
+  json += ",\"map\":{";
+  append_list(json, "first", first_);
+  append_list(json, "load", run_load_);
+  json += '}';
 }
 
 std::string View::data() {
@@ -87,11 +97,12 @@ std::string View::data() {
             {"bytes", total_.bytes}};
   head.update(page_facts(header_, groups_.nodes_of(header_.sources)));
   head["left_out"] = left_out_ ? Json(*left_out_) : Json();
-  if (failure_) {
-    head["verdict"] = {{"ok", false}, {"text", failure_->text}};
-    head["failure"] = {{"command", failure_->command}, {"messages", failure_->messages}, {"nodes", failure_->nodes}};
+  if (const auto failed = failure()) {
+    head["verdict"] = {{"ok", false}, {"text", failed->text}};
+    head["failure"] = {{"illegal", failed->illegal}, {"time", failed->step}, {"messages", failed->messages}, {"nodes", failed->nodes}};
+    if (failed->command) head["failure"]["command"] = *failed->command;
   } else if (judge_) {
-    head["verdict"] = verdict();
+    head["verdict"] = {{"ok", true}, {"text", "legal and complete"}};
   }
   head["phases"] = phases_;
   if (header_.costs_known)
@@ -112,7 +123,7 @@ std::string View::data() {
   column("hops", &StepSum::hops);
   column("bytes", &StepSum::bytes);
   append_list(json, "phase", phase_);
-  if (!left_out_ && !load_.empty()) {
+  if (!load_.empty()) {
     column("fullest", &StepSum::fullest);
     column("longest_route", &StepSum::longest_route);
     if (counts_) column("combined", &StepSum::combined);
@@ -120,6 +131,7 @@ std::string View::data() {
   json += '}';
 
   append_groups(json);
+  if (left_out_ && !load_.empty()) append_map(json);
   if (!left_out_) {
     append_list(json, "sources", groups_.nodes_of(header_.sources));
     std::vector<std::uint64_t> wanted_by_node;
@@ -148,8 +160,9 @@ std::string View::data() {
 }
 
 std::string View::summary() const {
-  return fmt::format("{} in {}{}", counted(total_.messages, "message"), counted(busy_steps_, "step"),
-                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
+  return fmt::format(
+      "{} in {}{}", counted(total_.messages, "message"), counted(busy_steps_, "step"),
+      left_out_ ? (load_.empty() ? "; only the sums of the steps: " : "; a map of the run and the sums of the steps: ") + *left_out_ : "");
 }
 
 std::string View::page(View* other) {

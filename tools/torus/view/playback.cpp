@@ -35,6 +35,7 @@ View::View(const TraceHeader& header) : header_{header}, groups_{header}, facts_
                                    grouped(blocks_wanted_), grouped(max_deliveries)));
   else
     hold_first_blocks();
+  if (nodes <= max_nodes) count_channels();
   if (!left_out_) judged([&] { judge_.emplace(header); });
 }
 
@@ -98,17 +99,24 @@ bool View::hold(NodeId node, std::uint64_t block) {
   return true;
 }
 
-void View::hold_first_blocks() {
+void View::count_channels() {
   const Topology& topology = header_.machine.topology;
   const NodeId nodes = topology.nodes();
-  held_.resize(nodes * blocks_wanted_);
-  held_first_.resize(nodes);
   slots_.push_back(0);
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     const auto others = static_cast<std::size_t>(std::max(topology.extent(d) - 1, 0));
     slots_.push_back(slots_.back() + (topology.wiring(d) == Wiring::complete ? others : 2));
   }
-  if (slots_.back() <= max_channels / nodes) load_.resize(nodes * slots_.back());
+  if (slots_.back() > max_channels / nodes) return;
+  load_.resize(nodes * slots_.back());
+  run_load_ = load_;
+  first_.resize(nodes, -1);
+}
+
+void View::hold_first_blocks() {
+  const NodeId nodes = header_.machine.topology.nodes();
+  held_.resize(nodes * blocks_wanted_);
+  held_first_.resize(nodes);
   const auto first = [&](NodeId node, std::uint64_t block) { held_first_[node] += hold(node, block) ? 1U : 0U; };
   if (ContributorCounts::follows(header_.collective)) {
     counts_.emplace(header_);
@@ -132,8 +140,6 @@ void View::leave_out_messages(std::string why) {
   judge_.reset();
   held_ = {};
   counts_.reset();
-  load_ = {};
-  loaded_ = {};
   source_ = destination_ = {};
   bytes_ = {};
   block_count_ = gained_ = blocks_ = {};
@@ -166,6 +172,15 @@ void View::message(const TraceMessage& message) {
   add(total_);
   if (busy_steps_ <= max_steps) add(sums_.back());
 
+  if (total_.hops > max_map_hops) {
+    load_ = run_load_ = {};
+    loaded_ = {};
+  }
+  if (!load_.empty()) {
+    if (busy_steps_ <= max_steps) load_channels(message);
+    std::int64_t& first = first_[message.destination];
+    if (first < 0 && (!message.blocks.empty() || !facts_.carries_bytes())) first = static_cast<std::int64_t>(busy_steps_) - 1;
+  }
   if (left_out_) return;
   if (total_.messages > max_messages)
     leave_out_messages(fmt::format("the run has more than {} messages", grouped(max_messages)));
@@ -187,6 +202,7 @@ void View::load_channels(const TraceMessage& message) {
     const std::size_t channel = from * slots_.back() + slot;
     if (load_[channel] == 0) loaded_.push_back(channel);
     load_[channel] += message.bytes;
+    run_load_[channel] += message.bytes;
     sum.fullest = std::max(sum.fullest, load_[channel]);
     ++hops;
   });
@@ -203,7 +219,6 @@ std::int32_t View::phase_number(std::string_view phase) {
 
 void View::keep(const TraceMessage& message) {
   if (judge_) judged([&] { judge_->message(message); });
-  if (!load_.empty()) load_channels(message);
   source_.push_back(message.source);
   destination_.push_back(message.destination);
   bytes_.push_back(message.bytes);
@@ -329,18 +344,82 @@ std::size_t View::refused(const ViolatingMessage& message) {
 void View::fail(std::string text, std::string command, const RunResult& result) {
   settle();
   failure_ = {std::move(text), std::move(command)};
+  failure_->step = sums_.size();
   for (const Violation& violation : result.violations) {
     if (failure_->nodes.empty() || failure_->nodes.back() != violation.node) failure_->nodes.push_back(violation.node);
     if (left_out_) continue;
     if (sums_.empty() || sums_.back().step != violation.step) {
       sums_.push_back({violation.step});
       phase_.push_back(-1);
+      failure_->step = sums_.size();
     }
     for (const ViolatingMessage& message : violation.messages) {
       const std::size_t m = refused(message);  // it may break several rules
       if (std::ranges::find(failure_->messages, m) == failure_->messages.end()) failure_->messages.push_back(m);
     }
   }
+}
+
+/// The path of a message, whose legs begin there; leg becomes where those of the next one do.
+std::vector<Leg> View::path_of(std::size_t message, std::size_t& leg) const {
+  std::vector<Leg> path;
+  for (std::uint32_t l = 0; l < legs_[message]; ++l, leg += 2) path.push_back({static_cast<Dimension>(paths_[leg]), paths_[leg + 1]});
+  return path;
+}
+
+/// Whether a sentence of the judge names the message, or a channel that it crosses.
+bool View::blames(const std::string& sentence, const TraceMessage& message) const {
+  const Topology& topology = header_.machine.topology;
+  const auto has = [&](const std::string& words) { return sentence.find(words) != std::string::npos; };
+  // The route stands in it, unless it is of blocks that have arrived.
+  const bool same_route =
+      !has(" by [") || message.path.empty() || has(fmt::format(" by [[{},{}]", message.path.front().dimension, message.path.front().hops));
+  if (same_route && has("message from node " + node_text(topology, message.source)) &&
+      has(" to " + node_text(topology, message.destination)))
+    return true;
+  bool crosses = false;
+  each_hop(topology, message.source, message.path, [&](NodeId from, Dimension d, std::int32_t hop, NodeId) {
+    crosses = crosses || has(fmt::format(": channel {} dimension {} direction {:+} carries", node_text(topology, from), d, hop));
+  });
+  return crosses;
+}
+
+/// Where the judge's first sentence points: to messages and nodes of a step; or, where something is missing, to the nodes at the end.
+View::Failure View::objection(const std::string& sentence) const {
+  Failure failure{sentence, std::nullopt};
+  const Topology& topology = header_.machine.topology;
+  std::size_t m = 0, leg = 0;
+  for (std::size_t s = 0; s < sums_.size(); ++s) {
+    const std::string step = fmt::format("step {}: ", sums_[s].step), of_node = step + "node ";
+    // The judge says "node .. block .. lacks .." of partials at the end.
+    const bool here = sentence.starts_with(step) && !(sentence.starts_with(of_node) && sentence.find(" block ") != std::string::npos);
+    if (here) failure.step = s + 1;
+    for (std::uint64_t i = 0; i < sums_[s].messages; ++i, ++m) {
+      TraceMessage message;
+      message.source = source_[m];
+      message.destination = destination_[m];
+      message.path = path_of(m, leg);
+      if (!here || !blames(sentence, message)) continue;
+      failure.messages.push_back(m);
+      failure.nodes.push_back(message.source);
+    }
+    if (!here) continue;
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      if (sentence.starts_with(of_node + node_text(topology, node))) failure.nodes.push_back(node);
+    }
+    std::ranges::sort(failure.nodes);
+    const auto [end, last] = std::ranges::unique(failure.nodes);
+    failure.nodes.erase(end, last);
+    return failure;
+  }
+  failure.illegal = false;
+  failure.step = sums_.size();
+  std::vector<std::uint64_t> held = held_first_;
+  for (std::size_t i = 0; i < gained_.size(); ++i) held[destination_[i]] += gained_[i];
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (held[node] < wanted(node)) failure.nodes.push_back(node);
+  }
+  return failure;
 }
 
 View::Frame View::frame_of(Step step) const {
@@ -351,8 +430,7 @@ View::Frame View::frame_of(Step step) const {
     if (sums_[s].step == step && s < phase_.size() && phase_[s] >= 0) frame.phase = phases_[static_cast<std::size_t>(phase_[s])];
     for (std::uint64_t i = 0; i < sums_[s].messages; ++i, ++m) {
       held[destination_[m]] += gained_[m];
-      FrameMessage message{source_[m], {}, block_count_[m] > 0};
-      for (std::uint32_t l = 0; l < legs_[m]; ++l, leg += 2) message.path.push_back({static_cast<Dimension>(paths_[leg]), paths_[leg + 1]});
+      FrameMessage message{source_[m], path_of(m, leg), block_count_[m] > 0};
       if (sums_[s].step == step) frame.messages.push_back(std::move(message));
     }
   }

@@ -20,7 +20,8 @@
 namespace torus::command {
 
 /// Collects the messages of a run and writes the page. The page needs no network. What it holds is bounded, so that a browser stays quick:
-/// a run beyond a limit is shown by the sums of its steps alone, and the page says so.
+/// a run beyond a limit is shown by a map of the whole run and the sums of its steps, and the page says so; a machine beyond one by the
+/// sums alone.
 ///
 /// Nodes have a share of what they want: of the blocks that they are to hold; in reductions of the contributors of their segments, the most
 /// so far; in a barrier of the nodes that they are to hear of. Each group wants its own.
@@ -29,6 +30,7 @@ class View {
   static constexpr std::uint64_t max_nodes = 65'536;
   static constexpr std::uint64_t max_messages = 200'000;
   static constexpr std::uint64_t max_hops = 20'000'000;         ///< of all messages
+  static constexpr std::uint64_t max_map_hops = 1'000'000'000;  ///< beyond them there is no map either
   static constexpr std::uint64_t max_block_ranges = 1'000'000;  ///< beyond them messages say only how many blocks they have
   static constexpr std::uint64_t max_deliveries = 1ULL << 30;   ///< pairs of a node and a block that it is to hold: a bit each in memory
   static constexpr std::uint64_t max_channels = 1ULL << 24;     ///< beyond them there is no model time
@@ -64,7 +66,7 @@ class View {
   /// Steps side by side as a figure; without a choice all that have messages. Throws InputError if a figure cannot show them.
   std::string svg(const std::optional<std::vector<Step>>& chosen);
 
-  /// Why the page has the sums of the steps alone; none: it has all messages.
+  /// Why the page has no messages; none: it has all.
   const std::optional<std::string>& left_out() const noexcept { return left_out_; }
   /// What the page has, and what it leaves out: a line without its end.
   std::string summary() const;
@@ -83,12 +85,16 @@ class View {
   };
 
   struct Failure {
-    std::string text, command;
+    std::string text;
+    std::optional<std::string> command;      // that repeats it; none: it is of a trace
     std::vector<std::size_t> messages = {};  // that break a rule
-    std::vector<NodeId> nodes = {};          // where one is broken
+    std::vector<NodeId> nodes = {};          // where one is broken, or which lack something
+    std::size_t step = 0;                    // of those with messages, from 1: where it failed; 0: before them
+    bool illegal = true;                     // false: something is missing
   };
 
   void count_wanted();
+  void count_channels();
   std::uint64_t wanted(NodeId node) const noexcept;
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t block) const noexcept;
   void hold_first_blocks();
@@ -100,8 +106,12 @@ class View {
   std::int32_t phase_number(std::string_view phase);
   void leave_out_messages(std::string why);
   Frame frame_of(Step step) const;
+  std::vector<Leg> path_of(std::size_t message, std::size_t& leg) const;
+  bool blames(const std::string& sentence, const TraceMessage& message) const;
+  Failure objection(const std::string& sentence) const;
   void judged(const std::function<void()>& f);
-  Json verdict();
+  void append_map(std::string& json) const;
+  std::optional<Failure> failure();
   void append_groups(std::string& json) const;
   std::string data();
 
@@ -138,7 +148,9 @@ class View {
   std::vector<std::uint64_t> blocks_;
 
   std::vector<std::size_t> slots_;       // by dimension: where its channels begin among those of a node; in the end, how many those are
-  std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction
+  std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction; none: there are too many channels or hops
+  std::vector<Bytes> run_load_;          // of the run
+  std::vector<std::int64_t> first_;      // by node: the step with messages in which it first got data, from 0; -1: none
   std::vector<std::size_t> loaded_;      // the channels that are not 0 there
   std::vector<const Message*> ordered_;  // scratch
   TraceMessage line_;                    // scratch

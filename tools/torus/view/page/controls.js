@@ -2,7 +2,7 @@
 // What the user can do: play, step, choose a node, lay out the dimensions.
 function go(time) {
   state.time = Math.max(0, Math.min(last_time, time));
-  runs.forEach((run, r) => { if (run.whole) run.clock.go(moments[state.time].times[r]); });
+  runs.forEach((run, r) => { if (run.clock) run.clock.go(moments[state.time].times[r]); });
   redraw();
   note_address();
 }
@@ -47,13 +47,19 @@ function note_address() {
     history.replaceState(null, "", "#" + parts.join("&"));
   }, 100);
 }
-// Goes to where the address says. If it says nothing: to the first step, or where the run has failed.
+// Where a page opens: at the first step, where the run has failed, or, of a map, at the end.
+function first_look() {
+  const failed = runs.findIndex(run => run.data.failure);
+  if (failed >= 0) return moments.findIndex(({times}) => times[failed] >= runs[failed].data.failure.time);
+  return runs.every(run => run.whole) ? Math.min(1, last_time) : last_time;
+}
+// Goes to where the address says. If it says nothing: to its first look.
 function follow_address() {
   const said = new URLSearchParams(location.hash.slice(1)), step = said.get("step"), node = said.get("node"), run = said.get("run") === "2" && two ? 1 : 0;
   state.run = run;
   state.node = node !== null && drawn && Number(node) >= 0 && Number(node) < runs[run].shape.nodes ? Math.floor(Number(node)) : -1;
   const after = step === null || step === "start" ? -1 : moments.findIndex(moment => moment.at !== null && moment.at >= Number(step));
-  go(said.has("moment") ? Number(said.get("moment")) || 0 : step === "start" ? 0 : step === null ? (data.failure ? last_time : Math.min(1, last_time)) : after < 0 ? last_time : after);
+  go(said.has("moment") ? Number(said.get("moment")) || 0 : step === "start" ? 0 : step === null ? first_look() : after < 0 ? last_time : after);
 }
 
 const axis_text = (shape, d) => "dimension " + d + " (" + shape.extents[d] + ", " + shape.wiring[d] + ")";
@@ -108,7 +114,7 @@ function make_options() {
   on_change("by_step", set_clock);
   on_change("by_time", set_clock);
   $("cube_label").hidden = !runs.every(run => run.shape.k === 3 && run.shape.nodes <= 4096 && run.shape.extents.every(n => n > 1));
-  $("tree_label").hidden = data.source_count !== 1 || sources.size === 0;
+  $("tree_label").hidden = data.source_count !== 1 || sources.size === 0 || !whole;
   // Of large machines the nodes are coloured, and routes are there for whom clicks or asks.
   if (runs.some(run => run.shape.nodes > 1024)) state.routes = $("routes").value = "none";
   const bad = runs.some(run => run.shape.any_slow), dead = runs.some(run => run.shape.dead_nodes.size > 0 || run.shape.any_dead_link);
@@ -177,9 +183,9 @@ function groups_text({data, shape}) {
 function show_groups() {
   const run = runs.find(({data}) => data.groups), p = palette();
   $("groups_key").hidden = !run;
-  $("data_key").hidden = runs.every(({data}) => data.groups);
+  $("data_key").hidden = !whole || runs.every(({data}) => data.groups);
   if (!run) return;
-  $("groups_key").replaceChildren("frames and data of groups:");
+  $("groups_key").replaceChildren(whole ? "frames and data of groups:" : "frames of groups:");
   for (let group = 0; group < Math.min(7, run.shape.groups.length); ++group) {
     const swatch = element("span", undefined, "swatch");
     swatch.style.borderColor = p.groups[run.data.group_colours[group]];
@@ -195,7 +201,7 @@ function show_verdict() {
     if (data.verdict) line.append(element("span", ok ? "\u2713 " + data.verdict.text : "\u2717 " + data.verdict.text, ok ? "good" : "bad"));
     else line.append(element("span", "not judged", "soft"));
     const bound = data.bound && data.bound.steps > 0 ? (data.steps === data.bound.steps ? ", the fewest that there can be" : "; no algorithm takes fewer than " + T.grouped(data.bound.steps)) : "";
-    if (data.failure) {
+    if (data.failure && data.failure.command) {
       line.append(element("br"), "repeat it with: ", element("code", data.failure.command));
       $("verdict").append(line);
       continue;
@@ -216,7 +222,10 @@ function start_pictures() {
     figure.firstChild.setAttribute("aria-label", "bytes on the channels of dimension " + map.dimension + ", " + (map.hop === 0 ? "all" : T.signed(map.hop)) + ", by sending node");
     $("maps").append(figure);
   }
-  const legend = T.legend_of(data.collective);
+  const legend = whole ? T.legend_of(data.collective)
+                       : {none: "first data in step " + T.grouped(by_step.step[0]), all: T.grouped(by_step.step[clock.last]), meaning: "The colour is the step in which the node first got data from others, if it has by now. Grey: never."};
+  for (const id of ["routes", "only"]) $(id).parentElement.hidden = $(id).parentElement.hidden || !whole;
+  $("spans").hidden = !whole;
   $("share_none").textContent = legend.none;
   $("share_all").textContent = legend.all;
   $("share_meaning").textContent = legend.meaning;
@@ -261,7 +270,7 @@ function start() {
     counted(data.messages, "message") + ", " + counted(data.hops, "hop") + ", " + bytes_text(data.bytes);
   const notes = [];
   for (const {data, by_step, whole} of runs) {
-    if (!whole) notes.push("Left out: all " + T.grouped(data.messages) + " messages, since " + data.left_out + ". What follows is the sums of the steps.");
+    if (!whole) notes.push("Left out: all " + T.grouped(data.messages) + " messages, since " + data.left_out + ". What follows is " + (data.map ? "a map of the run, with the step in which each node first got data, and " : "") + "the sums of the steps.");
     if (data.busy_steps > by_step.step.length) notes.push("Left out: the last " + T.grouped(data.busy_steps - by_step.step.length) + " steps with messages. They count in the totals alone.");
     if (whole && !data.each.ranges) notes.push("Left out: which blocks each message carries, since they are too many. The numbers of blocks are there.");
     if (data.messages === 0) notes.push("The run has no messages.");

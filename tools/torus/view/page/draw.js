@@ -2,15 +2,15 @@
 // What the page shows beside the pictures: loads, a node, the strip of steps. Where there are two runs, their pictures and strips alone.
 function run_of(data) {
   const shape = T.shape_of(data), by_step = data.by_step, whole = data.left_out === null;
-  const messages = whole ? T.messages_of(data, shape) : null;
-  return {data, shape, by_step, messages, whole, clock: whole ? T.clock_of(data, messages) : null, last_time: by_step.step.length, phases: T.phase_runs(by_step.phase),
+  const messages = whole || data.map ? T.messages_of(data, shape) : null;
+  return {data, shape, by_step, messages, whole, clock: whole ? T.clock_of(data, messages) : data.map ? T.clock_of_map(data) : null, last_time: by_step.step.length, phases: T.phase_runs(by_step.phase),
           model_times: T.model_times(data), sources: new Set(data.sources || []), wants: T.wants_of(data.collective)};
 }
 const other_data = JSON.parse($("other").textContent);
 const runs = [run_of(JSON.parse($("data").textContent))];
 if (other_data) runs.push(run_of(other_data));
 const {data, shape, by_step, messages, clock, whole, phases, model_times, sources, wants} = runs[0];
-const two = runs.length === 2, drawn = runs.every(run => run.whole);
+const two = runs.length === 2, drawn = runs.every(run => run.clock);
 const pictures = drawn ? runs.map((run, r) => new Picture(run, $("torus" + r))) : [], picture = pictures[0];
 let moments = T.moments_of(runs, false), last_time = moments.length - 1;
 let slices = null;       // the layout of the first run in slices, which its loads have too
@@ -34,7 +34,8 @@ function draw_pictures() {
   });
 }
 // What channels carry in a whole run.
-const loads_of_run = run => run.loads = run.loads || T.loads_of(run.shape, run.messages, 0, run.messages.count, 8);
+const loads_of_run = run => run.loads = run.loads || (run.data.map ? T.loads_of_channels(run.shape, Array.from(run.data.map.load.keys()).filter(c => run.data.map.load[c] > 0), c => run.data.map.load[c], 8)
+                                                                   : T.loads_of(run.shape, run.messages, 0, run.messages.count, 8));
 const used_channels = loads => loads.histogram.reduce((a, b) => a + b, 0);
 const idle_text = (run, loads) => T.grouped(run.data.channels - used_channels(loads)) + " of " + counted(run.data.channels, "channel") + " idle";
 // Where one of two runs is, and what its channels carry: at the start and at the end, in all.
@@ -76,7 +77,7 @@ function no_channels({dimension, hop}) {
 }
 // A pixel of the image is a node: the browser enlarges it.
 function draw_loads() {
-  const step = $("span_step").checked, layout = slices;
+  const step = $("span_step").checked && whole, layout = slices;
   let loads;
   if (step) {
     loads = state.time === 0 ? T.loads_of(shape, messages, 0, 0, 8)
@@ -145,7 +146,7 @@ function show_node() {
   if (state.node < 0) {
     $("node_title").textContent = "Node";
     $("node").className = "soft";
-    $("node").textContent = "Click a node to see what it heard, holds and sent.";
+    $("node").textContent = "Click a node to see " + (whole ? "what it heard, holds and sent." : "when it first heard.");
     return;
   }
   const node = state.node, box = $("node"), heard = messages.heard_by(node), sent = messages.sent_by(node);
@@ -153,6 +154,11 @@ function show_node() {
   box.className = "";
   box.replaceChildren();
   $("node_title").textContent = "Node " + shape.name(node) + (shape.mapped ? "" : T.rank_text(shape, node)) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
+  if (!whole) {
+    const first = data.map.first[node];
+    box.append(element("p", first < 0 ? "It got no data from others." : "First data: step " + T.grouped(by_step.step[first]) + "."));
+    return;
+  }
   const wanted = data.wanted[node];
   const has = T.grouped(clock.held[node]) + " of ";
   box.append(element("p", wants === "nodes"          ? "Has heard of " + has + counted(wanted, "node") + "."
@@ -225,10 +231,12 @@ function where_text() {
   if (state.time === 0) return "before the first step; " + (two ? counted(last_time, "moment") : counted(last_time, "step") + " with messages");
   const i = state.time - 1, phase = by_step.phase[i];
   if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")";
-  if (data.failure && state.time === last_time && data.failure.nodes.length > 0) {
-    const illegal = data.failure.messages.length, broken = data.failure.nodes.length;
+  const {failure} = data;
+  if (failure && state.time === failure.time && failure.nodes.length > 0) {
+    const illegal = failure.messages.length, broken = failure.nodes.length;
+    if (!failure.illegal) return "after step " + T.grouped(by_step.step[i]) + ": " + (broken === 1 ? "node " + shape.name(failure.nodes[0]) + " lacks" : counted(broken, "node") + " lack") + " some of what " + (broken === 1 ? "it is" : "they are") + " to have";
     return "step " + T.grouped(by_step.step[i]) + ": " + (illegal > 0 ? counted(illegal, "message") + (illegal === 1 ? " breaks" : " break") + " a rule"
-                                                                      : "a rule is broken") + " at " + (broken === 1 ? "node " + shape.name(data.failure.nodes[0]) : counted(broken, "node"));
+                                                                      : "a rule is broken") + " at " + (broken === 1 ? "node " + shape.name(failure.nodes[0]) : counted(broken, "node"));
   }
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
          counted(by_step.messages[i], "message") + ", " + counted(by_step.hops[i], "hop") + ", " + bytes_text(by_step.bytes[i]) +

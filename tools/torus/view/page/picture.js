@@ -17,7 +17,7 @@ class Picture extends Machine {
     if (this.filled || this.layout.cube) this.draw_marks(g, p);
     this.draw_dead(g, p);
     const {failure} = this.run.data;
-    if (failure && busy && time === this.run.last_time) failure.nodes.forEach(at => this.draw_ring(g, p.dead, at, 0.36));
+    if (failure && time === failure.time && (busy || !failure.illegal)) failure.nodes.forEach(at => this.draw_ring(g, p.dead, at, 0.36));
     if (node >= 0) this.draw_ring(g, p.ink, node, 0.42);
   }
   draw_ring(g, paint, node, size) {

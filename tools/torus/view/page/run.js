@@ -109,11 +109,11 @@ function legend_of(collective) {
 // The node of `sources` in words.
 const source_word = collective => (collective === "reduce" || collective === "gather" ? "root" : "source");
 
-// The messages, by number, and where those of a step and of a node are.
+// The messages, by number, and where those of a step and of a node are; none where the page leaves them out.
 function messages_of(data, shape) {
-  const each = data.each, count = each.source.length, steps = data.by_step.step.length;
+  const each = data.each || {source: [], destination: [], bytes: [], block_count: [], gained: [], legs: [], paths: []}, count = each.source.length, steps = data.by_step.step.length;
   const first = new Int32Array(steps + 1);  // of each step
-  for (let s = 0; s < steps; ++s) first[s + 1] = first[s] + data.by_step.messages[s];
+  for (let s = 0; s < steps; ++s) first[s + 1] = first[s] + (data.each ? data.by_step.messages[s] : 0);
   const step = new Int32Array(count);
   for (let s = 0; s < steps; ++s) step.fill(s, first[s], first[s + 1]);
   const offsets = lengths => {
@@ -142,9 +142,9 @@ function messages_of(data, shape) {
     for (let m = 0; m < count; ++m) list[next[nodes[m]]++] = m;
     return node => list.subarray(start[node], start[node + 1]);
   };
-  // Those that break a rule.
-  const illegal = new Set(data.failure ? data.failure.messages : []);
-  return {count, first, step, path, ranges, illegal, source: each.source, destination: each.destination, bytes: each.bytes,
+  // Those that break a rule. A run does not send them, and a trace has.
+  const illegal = new Set(data.failure ? data.failure.messages : []), refused = data.failure && data.failure.command ? illegal : new Set();
+  return {count, first, step, path, ranges, illegal, refused, source: each.source, destination: each.destination, bytes: each.bytes,
           block_count: each.block_count, gained: each.gained, registers: each.registers, releases: each.releases, sent_by: by_node(each.source), heard_by: by_node(each.destination)};
 }
 
@@ -163,19 +163,22 @@ function clock_of(data, messages) {
   return {held, go, share};
 }
 
-// The bytes that messages first..last-1 put on the channels: by map and node, the busiest channels, and how many carry how much.
+// Where the messages are left out: a node's share is how late it first got data, of the latest of all, and 0 before that.
+function clock_of_map({map, by_step}) {
+  const last = Math.min(by_step.step.length - 1, map.first.reduce((a, b) => Math.max(a, b)));
+  let time = 0;
+  return {last, go: to => { time = to; }, share: node => (map.first[node] < 0 ? -1 : map.first[node] < time ? Math.min(1, (map.first[node] + 1) / (last + 1)) : 0)};
+}
+
+// The bytes that messages first..last-1 put on the channels.
 function loads_of(shape, messages, first, last, keep) {
-  const by_map = shape.maps.map(() => new Float64Array(shape.nodes));
-  const map_index = shape.extents.map((_, d) => ({plus: shape.map_of(d, 1), minus: shape.map_of(d, -1)}));
   const small = shape.nodes * shape.slots <= 4e6;
   const table = small ? new Float64Array(shape.nodes * shape.slots) : new Map();
   const touched = [];
   for (let m = first; m < last; ++m) {
-    if (messages.illegal.has(m)) continue;
+    if (messages.refused.has(m)) continue;
     const bytes = messages.bytes[m];
     each_channel(shape, messages.source[m], messages.path(m), (node, d, hop) => {
-      const complete = shape.wiring[d] === "complete";
-      by_map[complete || hop > 0 ? map_index[d].plus : map_index[d].minus][node] += bytes;
       const channel = node * shape.slots + shape.slot(d, hop);
       const before = small ? table[channel] : table.get(channel) || 0;
       if (small) {
@@ -186,7 +189,13 @@ function loads_of(shape, messages, first, last, keep) {
       }
     });
   }
-  const busiest = [];
+  const used = small ? Int32Array.from(new Set(touched)).sort() : Float64Array.from(table.keys()).sort();
+  return loads_of_channels(shape, used, small ? channel => table[channel] : channel => table.get(channel), keep);
+}
+// What channels carry: by map and node, the busiest channels, and how many carry how much. `used`: those that may carry anything.
+function loads_of_channels(shape, used, load, keep) {
+  const by_map = shape.maps.map(() => new Float64Array(shape.nodes)), busiest = [];
+  const map_of_slot = Array.from({length: shape.slots}, (_, slot) => shape.map_of(...shape.channel_at(slot)));
   const offer = (channel, bytes) => {
     if (bytes === 0 || (busiest.length === keep && bytes <= busiest[keep - 1].bytes)) return;
     let at = busiest.length;
@@ -194,9 +203,10 @@ function loads_of(shape, messages, first, last, keep) {
     busiest.splice(at, 0, {channel, bytes, node: Math.floor(channel / shape.slots)});
     if (busiest.length > keep) busiest.pop();
   };
-  const used = small ? Int32Array.from(new Set(touched)).sort() : Float64Array.from(table.keys()).sort();
-  const load = small ? channel => table[channel] : channel => table.get(channel);
-  for (const channel of used) offer(channel, load(channel));
+  for (const channel of used) {
+    offer(channel, load(channel));
+    by_map[map_of_slot[channel % shape.slots]][Math.floor(channel / shape.slots)] += load(channel);
+  }
   const histogram = new Array(10).fill(0);  // channels with data in ten classes, up to the bytes of the fullest
   for (const channel of used) {
     if (load(channel) > 0) ++histogram[Math.min(9, Math.ceil(10 * load(channel) / busiest[0].bytes) - 1)];
@@ -232,7 +242,7 @@ function first_blocks(data, shape, node) {
 // Model seconds up to the end of each step with messages; null where the trace does not say what they take. Idle steps take a start-up too.
 function model_times(data) {
   const cost = data.costs_s, steps = data.by_step;
-  if (!cost || !steps.fullest) return null;
+  if (!cost || !steps.fullest || (cost.combine && !steps.combined)) return null;
   let busy = 0;
   return steps.fullest.map((bytes, i) => {
     busy += bytes * cost.byte + steps.longest_route[i] * cost.hop + (cost.combine ? steps.combined[i] * cost.combine : 0);
@@ -357,7 +367,7 @@ function phase_runs(phase) {
   return runs.filter(run => run[2] >= 0);
 }
 
-return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, differences_text, union, first_blocks, blocks_text,
+return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, clock_of_map, loads_of, loads_of_channels, differences_text, union, first_blocks, blocks_text,
         colour, ramp, bars_of, moments_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
