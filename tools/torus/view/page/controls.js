@@ -29,6 +29,7 @@ function choose(run, node) {
   state.run = run;
   state.node = node;
   $("big_play").hidden = true;
+  if (node < 0) show_no_node();
   if (node >= 0 && state.routes === "none") state.routes = $("routes").value = "node";
   redraw();
   note_address();
@@ -226,6 +227,7 @@ function start_pictures() {
                        : {none: "first data in step " + T.grouped(by_step.step[0]), all: T.grouped(by_step.step[clock.last]), meaning: "The colour is the step in which the node first got data from others, if it has by now. Grey: never."};
   for (const id of ["routes", "only"]) $(id).parentElement.hidden = $(id).parentElement.hidden || !whole;
   $("spans").hidden = !whole;
+  show_no_node();
   $("share_none").textContent = legend.none;
   $("share_all").textContent = legend.all;
   $("share_meaning").textContent = legend.meaning;

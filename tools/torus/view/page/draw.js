@@ -142,13 +142,14 @@ function message_table(list, other, title) {
   return box;
 }
 
+// What stands there while no node is chosen. Not in each step: the browser would lay out the page anew.
+function show_no_node() {
+  $("node_title").textContent = "Node";
+  $("node").className = "soft";
+  $("node").textContent = "Click a node to see " + (whole ? "what it heard, holds and sent." : "when it first heard.");
+}
 function show_node() {
-  if (state.node < 0) {
-    $("node_title").textContent = "Node";
-    $("node").className = "soft";
-    $("node").textContent = "Click a node to see " + (whole ? "what it heard, holds and sent." : "when it first heard.");
-    return;
-  }
+  if (state.node < 0) return;
   const node = state.node, box = $("node"), heard = messages.heard_by(node), sent = messages.sent_by(node);
   const top = [...box.querySelectorAll(".scroll")].map(e => e.scrollTop);
   box.className = "";

@@ -93,8 +93,9 @@ class Machine {
   drawn_base(p) {
     const key = [this.cell, this.width, window.devicePixelRatio, p.paper, state.printing].join();
     if (!this.base || this.base.key !== key || this.base.layout !== this.layout || this.layout.cube) {
-      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height), nodes = element("canvas"), cores = element("canvas");
-      this.base = {key, layout: this.layout, canvas, nodes, g: prepared(nodes, this.width, this.height), cores, over: prepared(cores, this.width, this.height), paints: new Map(), share: new Float64Array(this.run.shape.nodes).fill(NaN)};
+      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height), cores = element("canvas");
+      const nodes = this.filled ? null : element("canvas");  // a layer of their own, over the halos of routes; coloured cells have none
+      this.base = {key, layout: this.layout, canvas, nodes, g: nodes ? prepared(nodes, this.width, this.height) : g, cores, over: prepared(cores, this.width, this.height), paints: new Map(), share: new Float64Array(this.run.shape.nodes).fill(NaN)};
       this.find_marks();
       if (this.filled) {
         this.frame_panels(g, p);

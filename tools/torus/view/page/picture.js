@@ -10,9 +10,9 @@ class Picture extends Machine {
       g.setTransform(fine);
     };
     copy(base.canvas);
-    if (this.filled || !busy) copy(base.nodes);
+    if (base.nodes && !busy) copy(base.nodes);
     if (state.tree) this.draw_tree(g, p, time);
-    if (busy) this.draw_routes(g, p, time, node, () => { if (!this.filled) copy(base.nodes); });
+    if (busy) this.draw_routes(g, p, time, node, () => { if (base.nodes) copy(base.nodes); });
     if (busy || state.tree) copy(base.cores);
     if (this.filled || this.layout.cube) this.draw_marks(g, p);
     this.draw_dead(g, p);
