@@ -78,8 +78,8 @@ std::optional<Refusal> uncountable_bytes(const Request& request, const Topology&
                  std::to_string(fix)};
 }
 
-/// Sizes that the collective has no use for, that its nodes do not have, or with which a run has no room for figures: a slot of memory is
-/// as long as the longest block.
+/// Sizes that the collective has no use for, that its nodes do not have, or that are too large for figures: even as many of the longest as
+/// there are blocks must sum up.
 std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topology) {
   if (!request.sizes) return std::nullopt;
   const auto refuse = [&](std::string rule) { return Refusal{Refusal::About::sizes, request.sizes->text, std::move(rule)}; };

@@ -26,8 +26,8 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
   Bytes fitting = 0;
   for (Bytes too_long = room / blocks + 1; too_long - fitting > 1;) {
     const Bytes bytes = fitting + (too_long - fitting) / 2;
-    const std::uint64_t slots = blocks + SlotPool::spare_slots(blocks, bytes, workers);
-    (times(slots, SlotPool::stride_for(bytes)) <= room ? fitting : too_long) = bytes;
+    const SlotLengths lengths(blocks, bytes);
+    (times(SlotPool::units_for(lengths, workers), lengths.unit()) <= room ? fitting : too_long) = bytes;
   }
   return fitting;
 }
@@ -40,10 +40,11 @@ std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machi
          (own.whole()
               ? ""
               : ", of the " + grouped(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
-         " and " + counted(blocks, "block") + " of " + counted(members.placement().longest(), "byte") + " needs " +
-         bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) +
-         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight + estimate.routes) + ", tables " +
-         bytes_text(estimate.tables) + ") and " + bytes_text(limit) + " may be used; ";
+         " and " + counted(blocks, "block") + (members.placement().sizes() ? " of up to " : " of ") +
+         counted(members.placement().longest(), "byte") + " needs " + bytes_text(estimate.total()) + " (blocks " +
+         bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) + ", nodes " + bytes_text(estimate.nodes) +
+         ", messages " + bytes_text(estimate.flight + estimate.routes) + ", tables " + bytes_text(estimate.tables) + ") and " +
+         bytes_text(limit) + " may be used; ";
 }
 
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
@@ -52,10 +53,11 @@ void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine
   const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(members, own));
   const Bytes rest = estimate.total() - estimate.payload;
   std::string text = excess_text(estimate, limit, machine, members, own);
-  if (const Bytes fitting = rest < limit ? fitting_bytes(limit - rest, blocks, workers) : 0; fitting > 0) {
+  if (const Bytes fitting = rest < limit && !members.placement().sizes() ? fitting_bytes(limit - rest, blocks, workers) : 0; fitting > 0) {
     text += "blocks of at most " + std::to_string(fitting) + (fitting == 1 ? " byte would fit" : " bytes would fit");
   } else {
-    text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
+    text += members.placement().sizes() ? "choose smaller sizes or a smaller shape" : "choose a smaller shape";
+    text += ": without any payload it needs " + bytes_text(rest);
   }
   if (!own.whole()) text += "; or start more processes";
   throw InputError(text);
@@ -77,13 +79,12 @@ MemoryEstimate estimate_of(const Machine& machine, const Members& members, const
     return own.whole() ? all : static_cast<Bytes>(static_cast<double>(all) * static_cast<double>(nodes) / topology.nodes());
   };
   const Bytes slots = static_cast<Bytes>(topology.channel_slots());
-  const Bytes blocks = most_held(members, own);
   const Bytes link = machine.contention == Contention::share ? SharedLinks::bytes_each() : ExclusiveLinks::bytes_each();
   MemoryEstimate estimate;
-  const Bytes longest = std::min(placement.longest(), out_of_reach);
-  const Bytes block_slots = blocks + SlotPool::spare_slots(blocks, longest, workers);
-  estimate.payload = times(block_slots, SlotPool::stride_for(longest));
-  estimate.blocks = times(block_slots, NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement)) +
+  const SlotLengths lengths = slots_held(members, own);
+  const std::uint64_t units = SlotPool::units_for(lengths, workers);
+  estimate.payload = times(units, lengths.unit());
+  estimate.blocks = times(units, NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement)) +
                     times(nodes * NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + slots * link + ArrivalFlags::bytes_each(slots)) +
                    share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers) +

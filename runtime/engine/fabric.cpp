@@ -49,7 +49,7 @@ Fabric::Fabric(const Machine& machine, const Members& members, const Slab& own, 
     Worker& w = workers_[i];
     w.index = i;
     w.all = workers_.data();
-    w.free_slots = &run_.payload.slots.free_list(i);
+    w.free_slots = &run_.payload.slots.free_lists(i);
     for (PendingForward& each : w.out.forwards) each.message.begin(run_.block_bytes);
     for (unsigned parity = 0; parity < 2; ++parity) w.out.arenas[parity] = run_.messages.arena(2 * i + parity);
   }
@@ -102,8 +102,9 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t run_seed) {
     const std::uint64_t count = run_.members.initial_count(rank);
     for (std::uint64_t i = 0; i < count; ++i) {
       const BlockId id = run_.members.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
-      const Slot slot = run_.payload.slots.take(*w.free_slots);
-      fill_block({run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))}, seed, id);
+      const Bytes bytes = run_.placement.bytes(id);
+      const Slot slot = run_.payload.take(*w.free_slots, bytes);
+      fill_block({run_.payload.slots.at(slot), static_cast<std::size_t>(bytes)}, seed, id);
       run_.payload.tables.add(rank, run_.placement.bucket(id), id, slot);
     }
   }
@@ -209,7 +210,8 @@ void Fabric::release(Node&, BlockId id) {
   Worker& w = worker();
   inbox::store_arrivals(run_, w);
   outbox::make_copies(run_, w);
-  if (const Slot slot = run_.payload.tables.take_away(w.node.rank(), id); slot != 0) run_.payload.slots.give_back(*w.free_slots, slot);
+  if (const Slot slot = run_.payload.tables.take_away(w.node.rank(), id); slot != 0)
+    run_.payload.give_back(*w.free_slots, slot, run_.bytes_of(id));
 }
 
 void Fabric::enter_phase(const Node&, const char* phase) {

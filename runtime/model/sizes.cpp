@@ -64,6 +64,16 @@ Bytes dithered(double units, double fraction) noexcept {
   return static_cast<Bytes>(below) + (fraction < units - below ? 1U : 0U);
 }
 
+/// What Sizes keep of a rule: also how many units a node's blocks have in the mean, where pairs ask for it again and again.
+struct KeptRule : SizeRule {
+  explicit KeptRule(const SizeRule& rule) : SizeRule{rule} {}
+
+  std::vector<double> units = {};  // by destination, of zipf
+};
+
+/// Of the first place's, where places count from 0.
+double share_of_place(std::uint64_t place, double exponent) noexcept { return std::pow(static_cast<double>(place + 1), -exponent); }
+
 /// The fewest units that hold these bytes.
 Bytes units_above(Bytes bytes, Bytes unit) noexcept { return bytes / unit + (bytes % unit > 0 ? 1U : 0U); }
 
@@ -112,7 +122,7 @@ Bytes SizeRule::mean(Bytes unit) const noexcept {
 }
 
 Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit, std::span<const NodeId> sources)
-    : rule_{std::make_shared<const SizeRule>(rule)}, nodes_{nodes}, count_{pairs ? std::uint64_t{nodes} * nodes : nodes}, unit_{unit} {
+    : rule_{std::make_shared<const KeptRule>(rule)}, nodes_{nodes}, count_{pairs ? std::uint64_t{nodes} * nodes : nodes}, unit_{unit} {
   const double units = static_cast<double>(mean) / static_cast<double>(unit);
   switch (rule.kind) {
     case SizeRule::Kind::uniform:
@@ -128,6 +138,10 @@ Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes u
       for (NodeId r = nodes; r > 0; --r) shares += std::pow(r, -rule.exponent);
       usual_ = units * nodes / shares;
       while (std::uint64_t{1} << (2 * half_bits_) < nodes) ++half_bits_;
+      if (!pairs) break;
+      KeptRule kept(rule);
+      for (NodeId node = 0; node < nodes; ++node) kept.units.push_back(usual_ * share_of_place(place(node), rule.exponent));
+      rule_ = std::make_shared<const KeptRule>(std::move(kept));
       break;
     }
     case SizeRule::Kind::table:
@@ -184,7 +198,8 @@ Bytes Sizes::operator()(std::uint64_t number) const noexcept {
     case SizeRule::Kind::zipf: break;
   }
   const auto node = static_cast<NodeId>(number % nodes_);
-  return dithered(usual_ * std::pow(static_cast<double>(place(node) + 1), -rule.exponent), fraction_of(rule.seed, number)) * unit_;
+  const std::vector<double>& kept = static_cast<const KeptRule&>(rule).units;
+  return dithered(kept.empty() ? usual_ * share_of_place(place(node), rule.exponent) : kept[node], fraction_of(rule.seed, number)) * unit_;
 }
 
 }  // namespace torus

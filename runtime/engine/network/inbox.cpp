@@ -13,8 +13,10 @@ namespace {
 [[gnu::always_inline]] inline void store_block(RunState& run, Worker& w, NodeId rank, std::uint32_t bucket, BlockId id, Slot slot) {
   if (run.no_duplicates)
     run.payload.tables.add(rank, bucket, id, slot);
-  else if (!run.payload.store(*w.free_slots, rank, bucket, id, slot))
+  else if (!run.payload.tables.store(rank, bucket, id, slot)) {
+    run.payload.give_back(*w.free_slots, slot, run.bytes_of(id));
     ++w.tally.duplicates;
+  }
 }
 
 [[gnu::noinline]] void store_bundle(RunState& run, Worker& w, NodeId rank, const Message& m) {

@@ -52,7 +52,7 @@ bool is_nothing(const RunState& run, BlockId id) noexcept { return !run.reduces 
 [[gnu::cold, gnu::noinline]] bool give_nothing(RunState& run, Worker& w, BlockId id, Slot& slot, bool release) {
   if (!is_nothing(run, id)) return false;
   w.findings.copied = true;  // another node holds it
-  slot = run.payload.slots.take(*w.free_slots);
+  slot = run.payload.take(*w.free_slots, 0);
   if (!release) run.payload.tables.store(w.node.rank(), id, slot);
   return true;
 }

@@ -181,7 +181,7 @@ struct InTable {
   Payload& payload = run.payload;
   if (!payload.copier.puts_off(bytes) || run.payload_exposed.load(std::memory_order_relaxed))
     return payload.copy_to_new(*w.free_slots, from, bytes);
-  const Slot to = payload.slots.take(*w.free_slots);
+  const Slot to = payload.take(*w.free_slots, bytes);
   payload.copier.put_off(w.out.copies, {from, to, bytes});
   return to;
 }

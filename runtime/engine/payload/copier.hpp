@@ -69,7 +69,7 @@ class CopyQueue {
 class Copier {
  public:
   /// The pool must outlive this.
-  explicit Copier(SlotPool& slots) : slots_{&slots}, one_line_{slots.stride() == 64} {}
+  explicit Copier(SlotPool& slots) : slots_{&slots}, one_line_{slots.lengths().one() && slots.stride() == 64} {}
 
   [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) const noexcept { copy(slots_->at(to), slots_->at(from), bytes); }
   [[gnu::always_inline]] inline void copy(std::byte* to, const std::byte* from, Bytes bytes) const noexcept {
@@ -82,8 +82,8 @@ class Copier {
   bool one_line_each() const noexcept { return one_line_; }
   [[gnu::always_inline]] static inline void copy_line(std::byte* to, const std::byte* from) noexcept { std::memcpy(to, from, 64); }
 
-  /// Whether blocks of 512 bytes or more are stored past the caches from now on. Between two steps.
-  void stream(bool on) noexcept { streaming_ = on; }
+  /// Whether blocks of 512 bytes or more are stored past the caches from now on, where they begin lines. Between two steps.
+  void stream(bool on) noexcept { streaming_ = on && slots_->stride() % 64 == 0; }
   bool streams(Bytes bytes) const noexcept { return streaming_ && bytes >= 512; }
 
   /// Whether deferring a copy of this length pays. (In the caches, copies below 2 KiB take 2 per cent longer if deferred.)

@@ -13,23 +13,10 @@
 #include "runtime/engine/payload/copier.hpp"
 #include "runtime/engine/payload/node_tables.hpp"
 #include "runtime/engine/payload/partials.hpp"
+#include "runtime/engine/payload/slot_lengths.hpp"
 #include "runtime/engine/payload/slot_pool.hpp"
 
 namespace torus::detail {
-
-/// Members::most_held() of the nodes of a slab.
-inline std::uint64_t most_held(const Members& members, const Slab& slab) noexcept {
-  const Placement& placement = members.placement();
-  if (slab.whole()) return members.most_held();
-  const std::uint64_t copies = placement.copies() / placement.nodes() * slab.nodes();
-  if (placement.reduces()) return (placement.most_held() - placement.copies()) / placement.nodes() * slab.nodes() + copies;
-  std::uint64_t first = 0, last = 0;
-  for (NodeId node = slab.begin(); node < slab.end(); ++node) {
-    first += members.initial_count(node);
-    last += members.wanted_count(node);
-  }
-  return std::max(first, last) + copies;
-}
 
 /// What writing or comparing blocks takes one thread, in nanoseconds. An estimate that affects only speed.
 inline double ns_for_blocks(std::uint64_t blocks, Bytes bytes) noexcept {
@@ -43,8 +30,8 @@ struct Payload {
   /// that send what receivers hold already, draw from the budget.
   Payload(const Members& members, const Slab& slab, MemoryBudget& budget, unsigned workers, KeptPages* pages)
       : own(slab),
-        slots(most_held(members, slab), members.placement().longest(),
-              NodeTables::slot_overhead(members.placement()) + Partials::slot_overhead(members.placement()), budget, workers, pages),
+        slots(slots_held(members, slab), NodeTables::slot_overhead(members.placement()) + Partials::slot_overhead(members.placement()),
+              budget, workers, pages),
         tables(members.placement(), members.nodes()),
         copier(slots),
         partials(members.placement(), slots, copier) {
@@ -64,7 +51,7 @@ struct Payload {
     tables.populate(own, slots.expected(), part, parts);
     partials.populate(slots.expected(), part, parts);
   }
-  /// Bytes of the slots used beyond those expected, with their bookkeeping.
+  /// Bytes of the units used beyond those expected, with their bookkeeping.
   Bytes beyond_expected() const noexcept {
     const std::uint64_t used = slots.used(), expected = slots.expected() - 1;
     return used > expected ? (used - expected) * slots.bytes_each() : 0;
@@ -82,23 +69,25 @@ struct Payload {
     return {slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
   }
 
-  /// Stores a block at a node, or gives its slot back and returns false where the node holds it already.
-  [[gnu::always_inline]] inline bool store(FreeList& list, NodeId node, std::uint32_t bucket, BlockId id, Slot slot) {
-    if (tables.store(node, bucket, id, slot)) return true;
-    slots.give_back(list, slot);
-    return false;
+  // lists: a worker's first, see SlotPool::list_for().
+
+  /// Takes a slot for a block of so many bytes, and gives it back.
+  [[gnu::always_inline]] inline Slot take(FreeList& lists, Bytes bytes) { return slots.take(slots.list_for(lists, bytes)); }
+  [[gnu::always_inline]] inline void give_back(FreeList& lists, Slot slot, Bytes bytes) {
+    slots.give_back(slots.list_for(lists, bytes), slot);
   }
   /// Copies a block to a slot of its own.
-  [[gnu::always_inline]] inline Slot copy_to_new(FreeList& list, Slot from, Bytes bytes) {
-    const Slot to = slots.take(list);
+  [[gnu::always_inline]] inline Slot copy_to_new(FreeList& lists, Slot from, Bytes bytes) {
+    const Slot to = take(lists, bytes);
     copier.copy(to, from, bytes);
     return to;
   }
   /// The same, and gives the slot back that it was in.
-  [[gnu::always_inline]] inline Slot move_to_new(FreeList& list, Slot from, Bytes bytes) {
+  [[gnu::always_inline]] inline Slot move_to_new(FreeList& lists, Slot from, Bytes bytes) {
+    FreeList& list = slots.list_for(lists, bytes);
     Slot to = slots.exchange(list, from);
     if (to == 0) [[unlikely]] {
-      to = copy_to_new(list, from, bytes);
+      to = copy_to_new(lists, from, bytes);
       slots.give_back(list, from);
       return to;
     }

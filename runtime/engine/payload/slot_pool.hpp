@@ -1,4 +1,4 @@
-/// The memory of all blocks' bytes, as slots of one size.
+/// The memory of all blocks' bytes, as slots of one or several lengths.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,15 @@
 
 #include "runtime/base/region.hpp"
 #include "runtime/engine/memory_budget.hpp"
+#include "runtime/engine/payload/slot_lengths.hpp"
 #include "runtime/engine/workers/shared_range.hpp"
 
 namespace torus::detail {
 
-/// A place for one block's bytes; 0 means none.
+/// A place for one block's bytes: its first unit. 0 means none.
 using Slot = std::uint32_t;
 
-/// A worker's free list: recycled slots (last in, first out), then a range of unused ones.
+/// A worker's free list of slots of one length: recycled ones (last in, first out), then a range of unused ones.
 struct alignas(64) FreeList {
   Slot* top = nullptr;  ///< one past the latest of `freed`
   Slot* base = nullptr;
@@ -30,6 +31,8 @@ struct alignas(64) FreeList {
   Slot fresh = 0;
   Slot fresh_end = 0;
   std::vector<Slot> freed;
+  Slot units = 1;  ///< of a slot
+  Slot chunk = 0;  ///< slots that are taken from a share at a time
 
   std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(top - base); }
 };
@@ -38,99 +41,99 @@ struct alignas(64) FreeList {
 /// while it is still in that worker's cache.
 class SlotPool {
  public:
-  /// Bytes of a slot for blocks of at most `longest` bytes: whole cache lines for all but small blocks.
-  static std::size_t stride_for(Bytes longest) noexcept {
-    const Bytes unit = longest > 64 ? 64 : longest > 4 ? 8 : longest > 2 ? 4 : longest > 1 ? 2 : 1;
-    return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
-  }
-  /// Slots that a run uses beyond the blocks that nodes hold in the end: those on their way, and those in free lists.
-  static std::uint64_t spare_slots(std::uint64_t blocks, Bytes longest, unsigned workers) noexcept {
-    return 2 * chunk_for(blocks, longest, workers) * workers;
+  /// Units that a run uses: for the blocks that nodes hold in the end, those on their way, and in free lists. Of many lengths most have few
+  /// blocks, and no more of these than there are can be on their way.
+  static std::uint64_t units_for(const SlotLengths& lengths, unsigned workers) noexcept {
+    std::uint64_t units = 0;
+    for (const SlotLengths::Length& each : lengths.all()) {
+      const std::uint64_t spare = 2 * chunk_for(each, lengths.unit(), workers) * workers;
+      units += each.units * (each.blocks + (lengths.one() ? spare : std::min(spare, each.blocks)));
+    }
+    return units;
   }
 
-  /// blocks: that nodes hold in the end. overhead: bytes of bookkeeping that a slot costs elsewhere. Slots beyond those expected draw from
-  /// the budget. pages: where the memory comes from; null: the kernel. Both must outlive this. open() follows.
-  SlotPool(std::uint64_t blocks, Bytes longest, std::size_t overhead, MemoryBudget& budget, unsigned workers, KeptPages* pages = nullptr)
-      : budget_{&budget},
+  /// overhead: bytes of bookkeeping that a unit costs elsewhere. Units beyond those expected draw from the budget. pages: where the memory
+  /// comes from; null: the kernel. Both must outlive this. open() follows.
+  SlotPool(SlotLengths lengths, std::size_t overhead, MemoryBudget& budget, unsigned workers, KeptPages* pages = nullptr)
+      : lengths_{std::move(lengths)},
+        budget_{&budget},
         pages_{pages},
-        stride_{stride_for(longest)},
-        slot_bytes_{std::max<std::size_t>(1, stride_ + overhead)},
-        chunk_{chunk_for(blocks, longest, workers)},
-        held_{blocks},
-        lists_(workers),
+        stride_{static_cast<std::size_t>(lengths_.unit())},
+        unit_bytes_{std::max<std::size_t>(1, stride_ + overhead)},
+        lists_(workers * lengths_.all().size()),
         shares_(workers + 1) {
+    std::uint64_t blocks = 0;
+    for (std::size_t i = 0; i < lengths_.all().size(); ++i) {
+      const SlotLengths::Length& each = lengths_.all()[i];
+      blocks += each.blocks;
+      held_ += each.units * each.blocks;
+      for (unsigned worker = 0; worker < workers; ++worker) {
+        FreeList& list = (&free_lists(worker))[i];
+        list.units = static_cast<Slot>(each.units);
+        list.chunk = static_cast<Slot>(chunk_for(each, lengths_.unit(), workers));
+      }
+    }
     if (blocks > most_blocks) {
       throw InputError(std::to_string(blocks) + " blocks: a run holds at most " + std::to_string(most_blocks) +
                        "; choose a smaller shape or fewer segments");
     }
-    expected_ = std::min(blocks + spare_slots(blocks, longest, workers), most_blocks) + 1;
-    for (unsigned i = 0; i < workers; ++i)
-      shares_[i].slots.assign(1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers);
+    expected_ = std::min(units_for(lengths_, workers), most_blocks) + 1;
+    // Slots of several lengths come from one share: the ends of several might be too short for the longest.
+    const unsigned shared = lengths_.one() ? workers : 1;
+    for (unsigned i = 0; i < shared; ++i) shares_[i].units.assign(1 + (expected_ - 1) * i / shared, 1 + (expected_ - 1) * (i + 1) / shared);
   }
 
-  /// Slots that the run is expected to use, plus slot 0; and those that the budget covers.
+  /// Units that the run is expected to use, plus unit 0; and those that the budget covers.
   std::uint64_t expected() const noexcept { return expected_; }
-  std::uint64_t max_slots() const noexcept { return std::min(expected_ + budget_->granted() / slot_bytes_, most_blocks + 1); }
-  /// Reserves address space for the slots. May be called again with fewer. Throws std::bad_alloc.
-  void open(std::size_t slots) {
+  std::uint64_t max_slots() const noexcept { return std::min(expected_ + budget_->granted() / unit_bytes_, most_blocks + 1); }
+  /// Reserves address space for the units. May be called again with fewer. Throws std::bad_alloc.
+  void open(std::size_t units) {
     bytes_ = {};
-    bytes_ = Region<std::byte>(slots * stride_, Region<std::byte>::Unzeroed{pages_});  // a slot is written before it is read
-    shares_.back().slots.assign(expected_, slots);
+    bytes_ = Region<std::byte>(units * stride_, Region<std::byte>::Unzeroed{pages_});  // a slot is written before it is read
+    shares_.back().units.assign(expected_, units);
   }
-  /// Makes the kernel provide the memory of the expected slots. Where slots are long, those that most runs leave unused, slot 0 and the
-  /// spare ones, wait until a block is written there.
+  /// Makes the kernel provide the memory of the expected units. Where slots are long, or of several lengths, those units that most runs
+  /// leave unused, unit 0 and the spare ones, wait until a block is written there.
   void populate(unsigned part, unsigned parts) {
     if (stride_ == 0) return;
+    if (!lengths_.one()) return bytes_.populate(stride_, held_ * stride_, part, parts);
     if (stride_ < long_slot) return bytes_.populate(expected_ * stride_, part, parts);
     const std::size_t first = 1 + (expected_ - 1) * part / parts, held = held_ * (part + 1) / parts - held_ * part / parts;
     bytes_.populate(first * stride_, held * stride_, 0, 1);
   }
   /// Takes all slots back.
   void clear() noexcept {
-    for (Share& share : shares_) share.slots.restart();
+    for (Share& share : shares_) share.units.restart();
     for (FreeList& list : lists_) {
       list.top = list.base;
       list.fresh = list.fresh_end = 0;
     }
   }
 
-  /// Slots that have been used since clear().
+  /// Units that have been used since clear().
   std::uint64_t used() const noexcept {
-    std::uint64_t slots = 0;
-    for (const Share& share : shares_) slots += share.slots.taken();
-    for (const FreeList& list : lists_) slots -= list.fresh_end - list.fresh;
-    return slots;
+    std::uint64_t units = 0;
+    for (const Share& share : shares_) units += share.units.taken();
+    for (const FreeList& list : lists_) units -= list.fresh_end - list.fresh;
+    return units;
   }
 
-  FreeList& free_list(unsigned worker) noexcept { return lists_[worker]; }
+  /// A worker's first free list, and the one among them for blocks of so many bytes.
+  FreeList& free_lists(unsigned worker) noexcept { return lists_[worker * lengths_.all().size()]; }
+  [[gnu::always_inline]] inline FreeList& list_for(FreeList& first, Bytes bytes) const noexcept { return (&first)[lengths_.index(bytes)]; }
   /// Shares freed slots out again where they have piled up. A worker whose nodes drop what another's nodes send would collect them without
   /// end. One thread, between two steps.
   void level() {
-    std::uint64_t all = 0, most = 0;
-    for (const FreeList& list : lists_) {
-      all += list.size();
-      most = std::max(most, list.size());
-    }
-    const std::uint64_t mean = all / lists_.size();
-    if (most <= mean + 4 * chunk_) return;
-    auto poor = lists_.begin();
-    for (FreeList& rich : lists_) {
-      while (rich.size() > mean + 1) {
-        while (poor->size() >= mean) {
-          if (++poor == lists_.end()) return;
-        }
-        give_back(*poor, *--rich.top);
-      }
-    }
+    for (std::size_t length = 0; length < lengths_.all().size(); ++length) level(length);
   }
 
   /// Takes a free slot. Throws RunError when the memory granted is used up.
   Slot take(FreeList& list) {
     if (list.top != list.base) return *--list.top;
     if (list.fresh == list.fresh_end) refill(list);
-    return list.fresh++;
+    return std::exchange(list.fresh, list.fresh + list.units);
   }
-  /// Takes several: adjacent ones if they were given back so, or were never used.
+  /// Takes several, of one unit: adjacent ones if they were given back so, or were never used.
   void take(FreeList& list, std::span<Slot> slots) {
     if (list.size() >= slots.size()) {
       const Slot* const last = list.top - 1;
@@ -169,9 +172,11 @@ class SlotPool {
     return list.top != list.base ? std::exchange(list.top[-1], slot) : 0;
   }
 
+  /// Bytes of a unit.
   std::size_t stride() const noexcept { return stride_; }
-  /// With the bookkeeping.
-  std::size_t bytes_each() const noexcept { return slot_bytes_; }
+  const SlotLengths& lengths() const noexcept { return lengths_; }
+  /// Of a unit, with the bookkeeping.
+  std::size_t bytes_each() const noexcept { return unit_bytes_; }
   std::byte* at(Slot slot) noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
   const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
   [[gnu::always_inline]] void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }
@@ -179,18 +184,38 @@ class SlotPool {
   [[gnu::always_inline]] void prefetch_far(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1, 2); }
 
  private:
-  /// A range of slots that one worker takes from first. So a worker finds the slots of the last run in its cache and in its part of the
-  /// memory.
+  /// A range of units that one worker takes from first, where slots have one length. So a worker finds the slots of the last run in its
+  /// cache and in its part of the memory.
   struct alignas(64) Share {
-    SharedRange<> slots;
+    SharedRange<> units;
   };
 
   static constexpr std::size_t long_slot = std::size_t{1} << 18U;
 
   /// Slots that a worker takes from a share at a time.
-  static std::uint64_t chunk_for(std::uint64_t blocks, Bytes longest, unsigned workers) noexcept {
-    const std::uint64_t of_a_long_slot = long_slot / std::max<std::size_t>(stride_for(longest), 64);
-    return std::max<std::uint64_t>(1, std::min(of_a_long_slot, blocks / (std::uint64_t{8} * workers) + 1));
+  static std::uint64_t chunk_for(const SlotLengths::Length& length, Bytes unit, unsigned workers) noexcept {
+    const Bytes of_a_long_slot = long_slot / std::max<Bytes>(length.units * unit, 64);
+    return std::max<std::uint64_t>(1, std::min(of_a_long_slot, length.blocks / (std::uint64_t{8} * workers) + 1));
+  }
+
+  void level(std::size_t length) {
+    const std::size_t pitch = lengths_.all().size();
+    std::uint64_t all = 0, most = 0;
+    for (std::size_t i = length; i < lists_.size(); i += pitch) {
+      all += lists_[i].size();
+      most = std::max(most, lists_[i].size());
+    }
+    const std::uint64_t mean = all * pitch / lists_.size();
+    if (most <= mean + 4 * lists_[length].chunk) return;
+    std::size_t poor = length;
+    for (std::size_t rich = length; rich < lists_.size(); rich += pitch) {
+      while (lists_[rich].size() > mean + 1) {
+        while (lists_[poor].size() >= mean) {
+          if ((poor += pitch) >= lists_.size()) return;
+        }
+        give_back(lists_[poor], *--lists_[rich].top);
+      }
+    }
   }
 
   static void make_room(FreeList& list, std::size_t count) {
@@ -205,17 +230,19 @@ class SlotPool {
   }
 
   [[gnu::cold, gnu::noinline]] void refill(FreeList& list) {
-    const auto own = static_cast<std::size_t>(&list - lists_.data());
-    const std::size_t workers = lists_.size();
+    const auto own = static_cast<std::size_t>(&list - lists_.data()) / lengths_.all().size();
+    const std::size_t workers = shares_.size() - 1;
+    const std::uint64_t units = std::uint64_t{list.chunk} * list.units;
     TORUS_ASSERT(own < workers);
     for (std::size_t i = 0; i <= workers; ++i) {
-      SharedRange<>& share = shares_[i < workers ? (own + i) % workers : workers].slots;
+      SharedRange<>& share = shares_[i < workers ? (own + i) % workers : workers].units;
       if (share.spent()) continue;
-      if (i == workers && !budget_->take(chunk_ * slot_bytes_)) continue;
-      const SharedRange<>::Piece piece = share.take(chunk_);
-      if (piece.empty()) continue;
+      if (i == workers && !budget_->take(units * unit_bytes_)) continue;
+      const SharedRange<>::Piece piece = share.take(units);
+      const std::uint64_t slots = (piece.end - piece.begin) / list.units;
+      if (slots == 0) continue;  // the end of a share is lost where it is shorter than a slot
       list.fresh = static_cast<Slot>(piece.begin);
-      list.fresh_end = static_cast<Slot>(piece.end);
+      list.fresh_end = static_cast<Slot>(piece.begin + slots * list.units);
       return;
     }
     budget_->refuse("the blocks held and in flight need more than the " + std::to_string(expected_ - 1) + " slots of " +
@@ -224,16 +251,16 @@ class SlotPool {
                     "the memory limit (RunOptions::memory_limit) or release blocks");
   }
 
+  SlotLengths lengths_;
   MemoryBudget* budget_;
   KeptPages* pages_;
   std::size_t stride_;
-  std::size_t slot_bytes_;  // with its bookkeeping
-  std::uint64_t chunk_;
-  std::uint64_t held_;  // by nodes, in the end
+  std::size_t unit_bytes_;  // with its bookkeeping
+  std::uint64_t held_ = 0;  // units of what nodes hold in the end
   std::uint64_t expected_ = 0;
   Region<std::byte> bytes_;
-  std::vector<FreeList> lists_;
-  std::vector<Share> shares_;  // one per worker, of the slots expected; and one of all others
+  std::vector<FreeList> lists_;  // by worker, then by length
+  std::vector<Share> shares_;    // one per worker, of the units expected; and one of all others
 };
 
 }  // namespace torus::detail

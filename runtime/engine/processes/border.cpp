@@ -193,7 +193,7 @@ void Border::pack_blocks(const Message& m, std::byte* to, FreeList& free) {
     const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
     if (bytes > 0) std::memcpy(to + signature, payload.slots.at(slot), bytes);
     to += signature + padded(bytes);
-    payload.slots.give_back(free, slot);
+    payload.give_back(free, slot, bytes);
   }
 }
 
@@ -246,13 +246,13 @@ void Border::unpack_blocks(Message& m, const std::byte* from, FreeList& free) {
   if (m.blocks().size() != 1) MessageArena::forwarded(m) = 0;
   Slot* slots = MessageArena::slots(m);
   for (const BlockId id : m.blocks()) {
-    const Slot slot = payload.slots.take(free);
+    const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
+    const Slot slot = payload.take(free, bytes);
     *slots++ = slot;
     if (run_.reduces) {
       std::memcpy(&payload.partials.signature(slot), from, sizeof(std::uint64_t));
       from += sizeof(std::uint64_t);
     }
-    const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
     if (bytes > 0) std::memcpy(payload.slots.at(slot), from, bytes);
     from += padded(bytes);
   }

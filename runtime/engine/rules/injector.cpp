@@ -184,7 +184,8 @@ bool Injector::drop(const Sent& sent) {
   if (Message* const m = sent.here) {
     take_out(delivery_of(*m));
     Worker& w = fabric_.workers().front();
-    for (std::size_t i = 0; i < m->blocks().size(); ++i) fabric_.payload().slots.give_back(*w.free_slots, MessageArena::slots(*m)[i]);
+    for (std::size_t i = 0; i < m->blocks().size(); ++i)
+      fabric_.payload().give_back(*w.free_slots, MessageArena::slots(*m)[i], fabric_.run().bytes_of(m->blocks()[i]));
   }
   note(*sent.message, " is dropped");
   return true;

@@ -234,3 +234,34 @@ TEST_CASE("a block of no bytes may come to a node that holds it, from one that d
     CHECK(result.duplicates == 1);
   }
 }
+
+TEST_CASE("blocks of many sizes need memory for their bytes", "[conformance]") {
+  support::Share share(4, 1);
+  const Topology topology = Topology::parse("4x4x4");
+  for (const char* text : {"zipf:1.2", "uniform:0:8192", "zeros:0.9"}) {
+    each_sized(topology, [&](const Algorithm& algorithm, const Machine& machine) {
+      SizeRule rule = SizeRule::parse(text);
+      rule.seed = support::seed();
+      const Request request = sized_request(algorithm, topology, rule, 4096);
+      if (facts_of(algorithm.collective).combines || !share.takes_turn() || refuses(algorithm, machine, request)) return;
+      const Plan plan = make_plan(algorithm, machine, request);
+      const Placement placement = placement_of(machine, request, plan);
+      double held = 0;
+      for (NodeId node = 0; node < topology.nodes(); ++node) {
+        for (std::uint64_t i = 0; i < placement.wanted_count(node); ++i)
+          held += static_cast<double>(placement.bytes(placement.wanted(node, i)));
+      }
+      held *= static_cast<double>(placement.most_held()) / static_cast<double>(placement.most_held() - placement.copies());
+      CAPTURE(std::string(algorithm.name), std::string(name(algorithm.collective)), text, support::seed(), held);
+      const MemoryEstimate estimate = estimate_memory(machine, placement, {}, 1);
+      CHECK(static_cast<double>(estimate.payload) >= held);
+      CHECK(static_cast<double>(estimate.payload) <= 2.5 * held);
+      for (const ExecutorKind executor : {ExecutorKind::serial, ExecutorKind::shuffled}) {
+        Engine engine = make_engine(machine, request, plan, {.executor = executor});
+        const RunResult result = engine.run(plan.start);
+        CHECK(result.good());
+        CHECK(result.used_bytes <= result.memory_bytes);
+      }
+    });
+  }
+}

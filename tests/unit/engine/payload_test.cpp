@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine/payload/copier.hpp"
@@ -86,8 +87,8 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
   constexpr unsigned workers = 3;
   constexpr std::uint64_t expected = 3000;
   MemoryBudget budget(64 * 2000);
-  const std::uint64_t most = expected + SlotPool::spare_slots(expected, 64, workers) + 2000;
-  SlotPool pool(expected, 64, 0, budget, workers);
+  const std::uint64_t most = SlotPool::units_for({expected, 64}, workers) + 2000;
+  SlotPool pool({expected, 64}, 0, budget, workers);
   pool.open(pool.max_slots());
   pool.clear();
   std::vector<std::vector<Slot>> before;
@@ -96,7 +97,7 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
     std::vector<std::vector<Slot>> own(workers);
     for (unsigned i = 0; i < workers; ++i) {
       const unsigned worker = (i + round) % workers;
-      for (int count = 0; count < 900; ++count) own[worker].push_back(pool.take(pool.free_list(worker)));
+      for (int count = 0; count < 900; ++count) own[worker].push_back(pool.take(pool.free_lists(worker)));
     }
     if (round > 0) CHECK(own == before);
     before = own;
@@ -106,7 +107,7 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
     CHECK(seen.count(0) == 0);
     bool twice = false;
     const auto take_the_rest = [&] {
-      while (!twice) twice = !seen.insert(pool.take(pool.free_list(round))).second;
+      while (!twice) twice = !seen.insert(pool.take(pool.free_lists(round))).second;
     };
     CHECK_THROWS_AS(take_the_rest(), RunError);
     CHECK_FALSE(twice);
@@ -120,25 +121,83 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
 TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") {
   constexpr unsigned workers = 2;
   MemoryBudget budget(0);
-  SlotPool pool(100, 64, 0, budget, workers);
+  SlotPool pool({100, 64}, 0, budget, workers);
   pool.open(pool.max_slots());
   pool.clear();
-  const std::uint64_t slots = 100 + SlotPool::spare_slots(100, 64, workers);
+  const std::uint64_t slots = SlotPool::units_for({100, 64}, workers);
   for (std::uint64_t round = 0; round < 10 * slots; ++round) {  // worker 0 takes, worker 1 gives back
-    const Slot slot = pool.take(pool.free_list(0));
-    pool.give_back(pool.free_list(1), slot);
+    const Slot slot = pool.take(pool.free_lists(0));
+    pool.give_back(pool.free_lists(1), slot);
     pool.level();
   }
 }
 
 TEST_CASE("slots beyond those expected draw their bytes from the budget", "[unit]") {
   MemoryBudget budget(64 * 2000);
-  SlotPool pool(3000, 64, 0, budget, 1);
+  SlotPool pool({3000, 64}, 0, budget, 1);
   pool.open(pool.max_slots());
   pool.clear();
   const auto take_all = [&] {
-    while (true) pool.take(pool.free_list(0));
+    while (true) pool.take(pool.free_lists(0));
   };
   CHECK_THROWS_AS(take_all(), RunError);
   CHECK_FALSE(budget.take(64 * 1000));
+}
+
+TEST_CASE("a slot is at most a quarter longer than its block, and a unit", "[unit]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (int turn = 0; turn < 20'000; ++turn) {
+    const Bytes bytes = turn < 5000 ? static_cast<Bytes>(turn) : (random() >> 2U) >> random() % 62;
+    const std::size_t of = LengthClass::of(bytes);
+    CAPTURE(bytes, of);
+    REQUIRE(of < LengthClass::count);
+    REQUIRE(LengthClass::longest(of) >= bytes);
+    REQUIRE(LengthClass::longest(of) - bytes <= bytes / 4);
+    REQUIRE((of == 0 || LengthClass::longest(of - 1) < bytes));
+    REQUIRE(LengthClass::of(LengthClass::longest(of)) == of);
+  }
+}
+
+TEST_CASE("slots of many lengths never overlap, and all that were counted fit without a budget", "[unit]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (int turn = 0; turn < 60; ++turn) {
+    const unsigned workers = 1 + static_cast<unsigned>(random() % 4);
+    std::vector<Bytes> blocks(1 + random() % 400);
+    for (Bytes& bytes : blocks) bytes = random() % 3 == 0 ? 0 : (random() % 60'000) >> random() % 16;
+    SlotLengths::ByClass by_class{};
+    for (const Bytes bytes : blocks) ++by_class[LengthClass::of(bytes)];
+    MemoryBudget budget(0);
+    SlotPool pool({by_class, *std::max_element(blocks.begin(), blocks.end())}, 8, budget, workers);
+    CAPTURE(workers, blocks.size(), pool.stride(), pool.lengths().all().size());
+    pool.open(pool.max_slots());
+    for (int round = 0; round < 2; ++round) {
+      pool.clear();
+      std::vector<bool> taken(pool.expected());
+      const auto mark = [&](Slot slot, Bytes bytes, bool to) {
+        const std::uint64_t units = std::max<Bytes>(1, (bytes + pool.stride() - 1) / pool.stride());
+        REQUIRE(slot > 0);
+        REQUIRE(slot + units <= pool.expected());
+        for (std::uint64_t unit = slot; unit < slot + units; ++unit) {
+          REQUIRE(taken[unit] != to);
+          taken[unit] = to;
+        }
+      };
+      std::vector<Slot> slots;
+      for (const Bytes bytes : blocks) {
+        slots.push_back(pool.take(pool.list_for(pool.free_lists(static_cast<unsigned>(slots.size() % workers)), bytes)));
+        mark(slots.back(), bytes, true);
+      }
+      for (std::size_t move = 0; move < 4 * blocks.size(); ++move) {  // as a block that is forwarded by a worker of its own
+        const std::size_t i = random() % blocks.size();
+        FreeList& of_worker = pool.list_for(pool.free_lists(static_cast<unsigned>(i % workers)), blocks[i]);
+        const Slot to = pool.take(of_worker);
+        mark(to, blocks[i], true);
+        mark(slots[i], blocks[i], false);
+        pool.give_back(of_worker, std::exchange(slots[i], to));
+      }
+      CHECK(pool.used() < pool.expected());
+    }
+  }
 }
