@@ -101,6 +101,16 @@ TEST_CASE("a refusal for memory names bytes that fit", "[conformance]") {
         std::string::npos);
 }
 
+TEST_CASE("uneven blocks and those of few sources run in memory for their bytes", "[conformance]") {
+  // 4 GiB of blocks of 64 KiB, or as many of the longest, would not fit.
+  for (const char* blocks : {"--sources random:2 --bytes 64KiB", "--sizes zipf:3 --bytes 1KiB"}) {
+    const std::string line = std::string("run alltoall --on 16x16 --algorithm rotating --threads 2 ") + blocks;
+    CAPTURE(line);
+    CHECK(support::good(line + " --memory 256MiB").out.find("verified: every byte at every node") != std::string::npos);
+    CHECK(support::refusal(line + " --memory 16MiB").find("or more --memory") != std::string::npos);
+  }
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
 
 TEST_CASE("under a limit of the address space small runs work and large ones are refused", "[conformance]") {

@@ -129,7 +129,8 @@ std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t 
                        spec.shape.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
                        messages <= blocks ? fmt::format("--segments {} would do", saturated(blocks / messages)) : "choose a smaller --on");
   }
-  const double needed = nodes * min_of_a_node + messages * (static_cast<double>(spec.bytes) + min_of_a_block);
+  const double filled = facts.of_pairs() && spec.sources ? nodes * static_cast<double>(sources) : messages;  // the others have no bytes
+  const double needed = nodes * min_of_a_node + messages * min_of_a_block + filled * static_cast<double>(spec.bytes);
   const auto most = static_cast<double>(limit);
   if (needed <= most) return std::nullopt;
   // The pool of slots has some to spare for each worker, and an algorithm may hold copies of as many blocks again.
