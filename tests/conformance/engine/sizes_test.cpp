@@ -265,3 +265,14 @@ TEST_CASE("blocks of many sizes need memory for their bytes", "[conformance]") {
     });
   }
 }
+
+TEST_CASE("copies of uneven blocks take as much memory as the blocks", "[conformance]") {
+  const Machine machine(Topology::parse("8x8"), all_ports, Switching::packet);
+  const auto payload = [&](std::uint64_t copies) {
+    Placement placement = Placement::personalised(machine.topology, 4096)
+                              .with_sizes(Sizes(SizeRule::parse("zipf:1.2"), machine.topology.nodes(), true, 4096));
+    return static_cast<double>(estimate_memory(machine, std::move(placement).with_copies(copies)).payload);
+  };
+  CHECK(payload(4096) > 1.9 * payload(0));
+  CHECK(payload(4096) < 2.1 * payload(0));
+}
