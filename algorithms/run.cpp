@@ -361,7 +361,10 @@ Bounds lower_bounds(const Machine& seen, const Request& request, const Groups* g
   for (const double byte_s : cost.dimension_byte_s) cost.byte_s = std::min(cost.byte_s, byte_s);
   cost.dimension_byte_s.clear();
   const Topology complete({{static_cast<std::int32_t>(seen.topology.nodes()), Wiring::complete}});
-  return lower_bounds(Machine(complete, seen.ports, seen.switching, seen.contention, {}, cost), request);
+  // Where links are double a node may have more ports than other nodes. Then nothing is said of bytes.
+  const bool doubled = seen.ports > complete.max_ports();
+  const Machine any(complete, doubled ? complete.max_ports() : seen.ports, seen.switching, seen.contention, {}, cost);
+  return lower_bounds(any, doubled ? emptied(request) : request);
 }
 
 std::optional<std::string> violation_in_groups(const Machine& machine, const Groups& groups, const Request& request, const Plan& plan,

@@ -179,6 +179,18 @@ TEST_CASE("ranks on any nodes run alike on any number of processes, whatever fau
   CHECK(runs > 10);
 }
 
+TEST_CASE("ranks on any nodes have bounds where links are double, and nodes more ports than other nodes", "[conformance]") {
+  const Topology topology = Topology::parse("2x2");
+  const Machine machine(topology, all_ports, Switching::wormhole, Contention::share);
+  const Groups groups = Groups::mapped("", topology, {0, 3, 1, 2});
+  Request request = support::request_on(groups.machine(machine), Collective::total_exchange, 64);
+  request.sizes = SizeRule::parse("zipf:1");
+  const Bounds bounds = lower_bounds(groups.machine(machine), request, &groups);
+  CHECK(bounds.steps == 1);
+  CHECK(bounds.channel_bytes == 0);
+  CHECK(support::complaint(run(*find_algorithm(Collective::total_exchange, "rotating"), machine, groups, request)) == "");
+}
+
 TEST_CASE("messages of mapped ranks carry the routes that their programs name", "[conformance]") {
   // On a ring of 4 the way over two hops has two directions, and one of three hops is the long way round.
   const Machine machine(Topology::parse("4x2"), all_ports, Switching::circuit, Contention::share);

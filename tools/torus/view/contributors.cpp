@@ -10,7 +10,7 @@
 namespace torus::command {
 namespace {
 
-/// The contributors to the vector of a group of so many nodes.
+/// The segments of the whole vector of a group of so many nodes.
 std::uint64_t segments_of(const TraceHeader& header, NodeId nodes) {
   return std::uint64_t{header.segments} * (facts_of(header.collective).takes_sizes() ? nodes : 1);
 }

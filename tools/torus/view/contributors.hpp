@@ -80,7 +80,7 @@ class ContributorCounts {
     return facts_.wanted == Wanted::of_prefix ? living_up_to_[node] : living_in_group(node);
   }
   std::uint32_t living_in_group(NodeId node) const noexcept;
-  /// Of the whole vector of the node's group; 0 of a node in none.
+  /// The segments of the whole vector of the node's group; 0 for a node in none.
   std::uint64_t segments(NodeId node) const noexcept;
   bool follows(NodeId node) const noexcept { return topology_.living(node) && groups_.place(node).group != TraceGroups::none; }
 

@@ -26,7 +26,7 @@ class TraceGroups {
   NodeId count() const noexcept { return said_ ? static_cast<NodeId>(nodes_.size()) : 1; }
   /// How many nodes a group has.
   NodeId nodes(NodeId group) const noexcept { return said_ ? static_cast<NodeId>(nodes_[group].size()) : topology_.nodes(); }
-  /// Of the largest group.
+  /// The nodes of the largest group.
   NodeId most_nodes() const noexcept;
   /// The node of a rank.
   NodeId node(NodeId group, NodeId rank) const noexcept { return said_ ? nodes_[group][rank] : rank; }
