@@ -87,6 +87,7 @@ void JointBooks::idle(Step steps, SessionRun& run) {
 double JointBooks::add(const StepRecord& record, SessionRun& run) const {
   ++run.steps;
   run.busy_steps += record.messages > 0 ? 1 : 0;
+  run.control_steps += record.control_only() ? 1U : 0U;
   run.channel_bytes_sum += record.most_bytes;
   run.channel_time_s += record.channel_time_s;
   run.route_hops_sum += record.longest_route;

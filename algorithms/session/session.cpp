@@ -134,7 +134,8 @@ class Session {
       throw InputError(fmt::format("{} collectives at once: there may be at most {}", members.size(), most_members));
     if (several_) refuse_what_is_of_one();
     for (std::size_t i = 0; i < members.size(); ++i) {
-      Seat& seat = seats_.emplace_back(members[i], several_ ? name_of_member(i, members[i].request.collective) : "");
+      const std::string name = !members[i].name.empty() ? members[i].name : name_of_member(i, members[i].request.collective);
+      Seat& seat = seats_.emplace_back(members[i], several_ ? name : "");
       prepare(machine_, seat);
       add_watchers(seat);
     }
@@ -220,6 +221,7 @@ class Session {
       options.threads = threads_;
       options.fewer_threads_do = options_.fewer_threads_do || options_.threads == 0;
       options.memory_limit = seat.memory;
+      if (is_elsewhere(options.fault, seat)) options.fault.reset();
     }
     if (several_ || processes_ != nullptr) options.stop = &stop_;
     const bool watched = several_ || !seat.watchers.empty();
@@ -244,6 +246,12 @@ class Session {
     }
     seat.engine.emplace(
         torus::make_engine(machine_, seat.asked.request, seat.run.plan, *seat.placement, std::move(options), seat.groups()));
+  }
+
+  /// Whether a fault is at a node that takes no part in a collective.
+  bool is_elsewhere(const std::optional<Fault>& fault, const Seat& seat) const {
+    return fault && fault->node < machine_.topology.nodes() && seat.groups() != nullptr &&
+           seat.groups()->group_of(fault->node) == Groups::none;
   }
 
   void make_clock() {

@@ -55,7 +55,7 @@ class Members {
     return groups_ == nullptr                        ? ""
            : groups_->renames()                      ? ", rank " + std::to_string(groups_->local(rank))
            : groups_->group_of(rank) == Groups::none ? ", no group"
-                                                     : ", group " + std::to_string(groups_->group_of(rank));
+                                                     : ", group " + std::to_string(groups_->number_of(groups_->group_of(rank)));
   }
 
   // As of a placement, by the machine's rank.

@@ -57,7 +57,16 @@ std::vector<std::int32_t> sides(std::string_view text, std::string_view list, co
 
 }  // namespace
 
-Groups Groups::parse(std::string_view text, const Topology& topology) {
+Groups Groups::parse(std::string_view text, const Topology& topology) { return only_class(classes(text, topology)); }
+
+Groups Groups::mapped(std::string_view text, const Topology& topology, std::span<const NodeId> nodes) {
+  return only_class(mapped_classes(text, topology, nodes));
+}
+
+std::vector<Groups> Groups::classes(std::string_view text, const Topology& topology) { return whole(text, topology).by_faults(); }
+
+/// As if nothing were dead or slow.
+Groups Groups::whole(std::string_view text, const Topology& topology) {
   const std::string_view kind = text.substr(0, text.find(':'));
   const std::string_view rest = text.substr(std::min(text.size(), kind.size() + 1));
   const bool listed = text.find(':') != std::string_view::npos;
@@ -95,7 +104,7 @@ Groups Groups::parse(std::string_view text, const Topology& topology) {
   return groups;
 }
 
-Groups Groups::mapped(std::string_view text, const Topology& topology, std::span<const NodeId> nodes) {
+std::vector<Groups> Groups::mapped_classes(std::string_view text, const Topology& topology, std::span<const NodeId> nodes) {
   std::vector<bool> named(topology.nodes());
   for (const NodeId node : nodes) {
     if (node >= topology.nodes() || named[node])
@@ -108,14 +117,14 @@ Groups Groups::mapped(std::string_view text, const Topology& topology, std::span
     throw InputError("a map of ranks names " + counted(nodes.size(), "node") + ", and " + topology.text() + " has " +
                      std::to_string(topology.nodes()) + "; name each once");
   const Topology plain({topology.shape().begin(), topology.shape().end()}, topology.twisted());
-  Groups groups = text.empty() ? Groups(text, plain) : parse(text, plain);
+  Groups groups = text.empty() ? Groups(text, plain) : whole(text, plain);
   if (text.empty()) {
     std::vector<Part> parts;
     for (const DimensionShape& side : plain.shape()) parts.push_back({side.extent, 1, true});
     groups.divide(parts);
   }
   groups.lay_out(topology, nodes);
-  return groups;
+  return groups.by_faults();
 }
 
 /// How each dimension of the ranks lies in the machine, if hops of ranks are hops of nodes along one dimension each.
@@ -151,7 +160,7 @@ void Groups::lay_out(const Topology& whole, std::span<const NodeId> nodes) {
   whole_ = whole;
   std::vector<NodeId> members = tables_->members;
   for (NodeId& member : members) member = nodes[member];
-  number(std::move(members));
+  enter(std::move(members));
   if (!by_routes_ && ways) {
     for (Way& way : ways_) {
       const Way& by = (*ways)[static_cast<std::size_t>(way.to)];
@@ -160,7 +169,7 @@ void Groups::lay_out(const Topology& whole, std::span<const NodeId> nodes) {
     }
     const std::vector<Dimension> before = local_dimensions_;
     for (std::size_t d = 0; d < before.size(); ++d) local_dimensions_[static_cast<std::size_t>((*ways)[d].to)] = before[d];
-    return take_faults();
+    return;
   }
   if (!whole_.whole() || whole_.has_slow_links())
     throw InputError("a map of ranks lays them apart, so that messages may take the dead or slow links and nodes of " + whole_.text() +
@@ -170,25 +179,40 @@ void Groups::lay_out(const Topology& whole, std::span<const NodeId> nodes) {
   ways_.clear();
 }
 
+/// Whether a hop over the end of a dimension comes back to its group. On a twisted torus it moves along the long dimensions, all of which
+/// the group must have.
+bool Groups::closes(std::span<const Part> parts, Dimension d) const {
+  if (!whole_.twisted() || whole_.extent(d) == whole_.circle(d)) return true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto other = static_cast<Dimension>(i);
+    if (whole_.extent(other) == whole_.circle(other) && (!parts[i].seen || parts[i].extent != whole_.extent(other))) return false;
+  }
+  return true;
+}
+
 void Groups::divide(std::span<const Part> parts) {
-  const bool whole = std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.seen && part.factor == 1; }) &&
-                     std::equal(parts.begin(), parts.end(), whole_.shape().begin(), whole_.shape().end(),
-                                [](const Part& part, const DimensionShape& shape) { return part.extent == shape.extent; });
-  if (whole_.twisted() && !whole)
-    refuse_groups(text_, whole_.text() + " is twisted: its parts are no tori or meshes; file: takes any nodes of it");
   std::vector<DimensionShape> shape;
   local_dimensions_.assign(parts.size(), 0);
+  bool twisted = false, cuts_a_short_one = false;
   for (std::size_t d = 0; d < parts.size(); ++d) {
     const Part& part = parts[d];
     if (!part.seen) continue;
     const DimensionShape& side = whole_.shape()[d];
-    const bool cut = part.factor == 1 && part.extent != side.extent;
+    const auto in = static_cast<Dimension>(d);
+    const bool is_short = whole_.twisted() && side.extent != whole_.circle(in);
+    const bool cut = part.factor == 1 && (part.extent != side.extent || !closes(parts, in));
+    twisted = twisted || (is_short && !cut);
+    cuts_a_short_one = cuts_a_short_one || (is_short && cut);
     local_dimensions_[d] = static_cast<Dimension>(ways_.size());
-    ways_.push_back({static_cast<Dimension>(d), part.factor, !cut && side.wiring == Wiring::ring && part.extent > 1});
+    ways_.push_back({in, part.factor, !cut && side.wiring == Wiring::ring && part.extent > 1});
     shape.push_back({part.extent, cut ? Wiring::line : side.wiring});
     dilated_ = dilated_ || part.factor > 1;
   }
-  topology_ = Topology(shape, whole_.twisted());
+  if (whole_.twisted() && dilated_)
+    refuse_groups(text_, whole_.text() + " is twisted, and every so many of its nodes are no torus; choose rows, columns, axis: or slice:");
+  if (twisted && cuts_a_short_one)
+    refuse_groups(text_, whole_.text() + " is twisted, and one of its short dimensions is cut where another is whole; cut both or none");
+  topology_ = Topology(shape, twisted);
   count_ = whole_.nodes() / topology_.nodes();
   std::vector<NodeId> numbers(count_, none), members(whole_.nodes());
   NodeId next = 0;
@@ -206,8 +230,7 @@ void Groups::divide(std::span<const Part> parts) {
     if (numbers[place] == none) numbers[place] = next++;
     members[static_cast<std::size_t>(numbers[place]) * topology_.nodes() + local] = rank;
   }
-  number(std::move(members));
-  take_faults();
+  enter(std::move(members));
 }
 
 void Groups::read_file(std::string_view file) {
@@ -247,12 +270,12 @@ void Groups::read_file(std::string_view file) {
   dilated_ = by_routes_ = true;
   std::vector<NodeId> members;
   for (const std::vector<NodeId>& group : groups) members.insert(members.end(), group.begin(), group.end());
-  number(std::move(members));
+  enter(std::move(members));
 }
 
-/// members: by group, then by local rank.
-void Groups::number(std::vector<NodeId> members) {
-  Tables tables{std::vector<NodeId>(whole_.nodes(), none), std::vector<NodeId>(whole_.nodes(), 0), std::move(members)};
+/// members: by group, then by local rank. numbers: of the groups among all; empty: these are all.
+void Groups::enter(std::vector<NodeId> members, std::vector<NodeId> numbers) {
+  Tables tables{std::vector<NodeId>(whole_.nodes(), none), std::vector<NodeId>(whole_.nodes(), 0), std::move(members), std::move(numbers)};
   for (std::size_t i = 0; i < tables.members.size(); ++i) {
     tables.group_of[tables.members[i]] = static_cast<NodeId>(i / topology_.nodes());
     tables.local[tables.members[i]] = static_cast<NodeId>(i % topology_.nodes());
@@ -260,39 +283,68 @@ void Groups::number(std::vector<NodeId> members) {
   tables_ = std::make_shared<const Tables>(std::move(tables));
 }
 
-/// Gives the groups' topology the faults of the first group, if all have the same.
-void Groups::take_faults() {
-  if (whole_.faults().empty()) return;
+/// What is dead or slow in a group, in its own terms.
+Faults Groups::faults_of(NodeId group) const {
+  Faults faults;
+  for (NodeId local = 0; local < topology_.nodes(); ++local) {
+    const NodeId rank = member(group, local);
+    if (!whole_.living(rank)) faults.dead_nodes.push_back(local);
+    topology_.each_link(local, [&](Dimension d, std::int32_t direction, NodeId to) {
+      // Each link once, by one of its two channels.
+      if (topology_.wiring(d) == Wiring::complete ? to < local : direction < 0) return;
+      const Way& way = ways_[static_cast<std::size_t>(d)];
+      const std::int32_t there = direction * way.factor;
+      const bool ends_live = whole_.living(rank) && whole_.living(member(group, to));
+      if (ends_live && !whole_.passes(rank, way.to, there)) faults.dead_links.push_back({local, d, direction});
+      const double slowness = whole_.slowness(rank, way.to, there);
+      if (slowness > 1) faults.slow_links.push_back({{local, d, direction}, slowness});
+    });
+  }
+  return faults;
+}
+
+std::vector<Groups> Groups::by_faults() const {
+  if (whole_.faults().empty()) return {*this};
   if (dilated_)
     refuse_groups(text_,
                   "its hops may cross the dead or slow links and nodes of " + whole_.text() + "; choose rows, columns, axis: or slice:");
-  const Topology plain = topology_;
-  const auto name = [&](NodeId group) { return "group " + std::to_string(group) + " has other dead or slow links or nodes than group 0"; };
-  Faults faults;
+  std::vector<std::pair<Faults, std::vector<NodeId>>> alike;
   for (NodeId group = 0; group < count_; ++group) {
-    for (NodeId local = 0; local < plain.nodes(); ++local) {
-      const NodeId rank = member(group, local), first = member(0, local);
-      if (whole_.living(rank) != whole_.living(first)) refuse_groups(text_, name(group) + "; all groups must have the same");
-      if (group == 0 && !whole_.living(rank)) faults.dead_nodes.push_back(local);
-      plain.each_link(local, [&](Dimension d, std::int32_t direction, NodeId to) {
-        const Dimension in = ways_[static_cast<std::size_t>(d)].to;
-        const std::int32_t there = direction * ways_[static_cast<std::size_t>(d)].factor;
-        const bool passes = whole_.passes(rank, in, there);
-        const double slowness = whole_.slowness(rank, in, there);
-        if (passes != whole_.passes(first, in, there) || slowness != whole_.slowness(first, in, there))
-          refuse_groups(text_, name(group) + "; all groups must have the same");
-        // Each link once, by one of its two channels.
-        if (group > 0 || (plain.wiring(d) == Wiring::complete ? to < local : direction < 0)) return;
-        if (!passes && whole_.living(rank) && whole_.living(member(0, to))) faults.dead_links.push_back({local, d, direction});
-        if (slowness > 1) faults.slow_links.push_back({{local, d, direction}, slowness});
-      });
-    }
+    Faults faults = faults_of(group);
+    const auto at = std::find_if(alike.begin(), alike.end(), [&](const auto& each) { return each.first == faults; });
+    if (at == alike.end())
+      alike.push_back({std::move(faults), {group}});
+    else
+      at->second.push_back(group);
   }
+  std::vector<Groups> classes;
+  for (auto& [faults, numbers] : alike) classes.push_back(class_of(std::move(faults), std::move(numbers)));
+  return classes;
+}
+
+/// The groups of these numbers alone, which have these faults.
+Groups Groups::class_of(Faults faults, std::vector<NodeId> numbers) const {
+  Groups some = *this;
   try {
-    topology_ = plain.with_faults(std::move(faults));
+    some.topology_ = topology_.with_faults(std::move(faults));
   } catch (const InputError& error) {
-    refuse_groups(text_, std::string("of each group, ") + error.what());
+    refuse_groups(text_,
+                  (numbers.size() == count_ ? "of each group, " : "of group " + std::to_string(numbers.front()) + ", ") + error.what());
   }
+  if (numbers.size() == count_) return some;
+  some.count_ = static_cast<NodeId>(numbers.size());
+  std::vector<NodeId> nodes;
+  for (const NodeId group : numbers) nodes.insert(nodes.end(), members(group).begin(), members(group).end());
+  some.enter(std::move(nodes), std::move(numbers));
+  return some;
+}
+
+/// Of one class.
+Groups Groups::only_class(std::vector<Groups> classes) {
+  if (classes.size() > 1)
+    refuse_groups(classes.front().text_, "group " + std::to_string(classes[1].number_of(0)) +
+                                             " has other dead or slow links or nodes than group 0; all groups must have the same");
+  return std::move(classes.front());
 }
 
 Machine Groups::machine(const Machine& whole) const {
@@ -339,7 +391,7 @@ double Groups::fastest_of_routes(const CostModel& cost) const {
 }
 
 Bytes Groups::table_bytes() const noexcept {
-  return (tables_->group_of.size() + tables_->local.size() + tables_->members.size()) * sizeof(NodeId);
+  return (tables_->group_of.size() + tables_->local.size() + tables_->members.size() + tables_->numbers.size()) * sizeof(NodeId);
 }
 
 /// Whether a leg along a dimension of the group that may end leaves the group nowhere.

@@ -92,6 +92,7 @@ struct Member {
   std::vector<Watcher*> watchers = {};  ///< they must outlive the session
   bool observe = false;                 ///< have the observer of the plan look on, where it has one and there are no groups
   detail::Watch* watch = nullptr;       ///< see RunOptions
+  std::string name = {};                ///< for texts, of several; empty: name_of_member()
 
   static constexpr Step max_offset = 1'000'000;
 };
@@ -105,7 +106,7 @@ TraceHeader header_of(const Machine& machine, const Groups* groups, const Reques
 
 /// RunOptions as of an engine, with two differences: `on_step` is called after each global step, when the watchers have seen it; and of
 /// several collectives `threads` are the workers of each (0: the cores, shared out among them) and `memory_limit` is that of all together.
-/// on_messages and on_phase are for a session of one.
+/// on_messages and on_phase are for a session of one. A fault strikes those whose groups its node is in, or who have none.
 struct SessionOptions : RunOptions {
   unsigned repeat = 1;  ///< runs of a session of one, by one engine; they end with the first that fails or is interrupted
   /// Called after each of them; false: it was the last.
@@ -116,10 +117,11 @@ struct SessionRun {
   std::vector<Run> each;  ///< by member; its own figures are those of a run alone
 
   // All together, of several; reproducible, as the results of each are. A session of one has the figures of its run alone.
-  std::uint64_t steps = 0;       ///< global steps, until the last collective had ended
-  std::uint64_t busy_steps = 0;  ///< of them, with a message
-  Bytes channel_bytes_sum = 0;   ///< sum over the steps of the most bytes on a channel
-  double channel_time_s = 0;     ///< sum over the steps of the byte terms
+  std::uint64_t steps = 0;          ///< global steps, until the last collective had ended
+  std::uint64_t busy_steps = 0;     ///< of them, with a message
+  std::uint64_t control_steps = 0;  ///< of them, with control messages alone
+  Bytes channel_bytes_sum = 0;      ///< sum over the steps of the most bytes on a channel
+  double channel_time_s = 0;        ///< sum over the steps of the byte terms
   std::uint64_t route_hops_sum = 0;
   Bytes node_combined_sum = 0;         ///< sum over the steps of the most bytes that a node combines; 0 where that takes no time
   double model_time_s = 0;             ///< of the global steps
@@ -149,6 +151,10 @@ struct SessionRun {
   double one_after_the_other_s() const noexcept;
   /// Every collective verified, and no violation between them.
   bool verified() const noexcept;
+  /// The run as one, where its members are one collective that begins at once in classes of groups (Groups::classes()), which share no node
+  /// and no channel. Plan and bounds are those of the member with the longest model time. Phases are left out, and what nodes combine
+  /// beyond the steps of step_records counts as of the class that combines most.
+  Run as_one() const;
 };
 
 /// Runs all to the end. Where one breaks a rule or hangs, or two of them break one together, all end after that global step; `failure` says

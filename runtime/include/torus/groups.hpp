@@ -28,8 +28,11 @@ void describe(Description& to, const Groups& groups);
 /// Which nodes form which groups, and what a group's program sees: a topology of its own, with local ranks. An immutable value.
 ///
 /// All groups have one shape and, in it, the same dead nodes, dead links and slow links, so that one plan and one placement serve them all.
+/// Those that have others are a class by themselves, of which classes() makes Groups too: all classes are disjoint and share no channel.
 /// Groups are numbered by their lowest rank; a group's local ranks ascend with the machine's, but for `file:`. A node is in one group at
 /// most. One that is in none does nothing.
+///
+/// On a twisted torus a hop over the end of a short dimension moves along all long ones: a group that lacks one of these has a line there.
 class Groups {
  public:
   /// Reads
@@ -40,18 +43,26 @@ class Groups {
   ///   file:F         a line of ranks a group, with blanks between, in the order of the local ranks: a complete graph, whose hops are
   ///   routes
   ///                  in dimension order; # begins a comment
-  /// Throws InputError that names the text and what would do. O(nodes); with faults O(nodes * channels of a node).
+  /// Throws InputError that names the text and what would do, also if not all groups are alike. O(nodes); with faults O(nodes * channels of
+  /// a node).
   static Groups parse(std::string_view text, const Topology& topology);
+  /// The same where groups may differ in what is dead or slow: a class for each such difference, by their lowest group.
+  static std::vector<Groups> classes(std::string_view text, const Topology& topology);
   /// The same of ranks that are laid out otherwise: rank r is node nodes[r]. Groups, programs, sources and blocks go by ranks, which lie in
   /// row-major order on a topology like the machine's. text: as of parse(); empty: all ranks are one group.
   /// Where ranks next to each other are nodes next to each other, dimension by dimension, a hop is a hop of the machine. Else a message
   /// goes the shortest way between its two nodes, in the machine's routing order, whatever route its program has named. Throws InputError:
   /// not every node is named once; or so, where links or nodes are dead or slow. O(nodes * dimensions).
   static Groups mapped(std::string_view text, const Topology& topology, std::span<const NodeId> nodes);
+  static std::vector<Groups> mapped_classes(std::string_view text, const Topology& topology, std::span<const NodeId> nodes);
 
   /// What parse() has read; empty: all nodes are one group.
   const std::string& text() const noexcept { return text_; }
   NodeId count() const noexcept { return count_; }
+  /// Whether these are some of the groups that the text says: a class of them.
+  bool are_a_class() const noexcept { return !tables_->numbers.empty(); }
+  /// The number of a group among all that the text says: its own, but in a class of them.
+  NodeId number_of(NodeId group) const noexcept { return tables_->numbers.empty() || group == none ? group : tables_->numbers[group]; }
   /// The topology of one group, with the faults that all groups have.
   const Topology& topology() const noexcept { return topology_; }
   /// What a program in a group sees of a machine: its rules, the ports that a group's nodes have use for, the speeds of its dimensions. A
@@ -119,6 +130,7 @@ class Groups {
   struct Tables {
     std::vector<NodeId> group_of, local;  // by the machine's rank
     std::vector<NodeId> members;          // by group, then by local rank
+    std::vector<NodeId> numbers;          // of a class, by group; empty: all groups are there
   };
   /// How a dimension of the group lies in the machine.
   struct Way {
@@ -134,10 +146,15 @@ class Groups {
     std::int32_t factor = 1;
     bool seen = true;  // false: the group's topology leaves it out
   };
+  static Groups whole(std::string_view text, const Topology& topology);
+  static Groups only_class(std::vector<Groups> classes);
+  bool closes(std::span<const Part> parts, Dimension d) const;
   void divide(std::span<const Part> parts);
   void read_file(std::string_view file);
-  void number(std::vector<NodeId> members);
-  void take_faults();
+  void enter(std::vector<NodeId> members, std::vector<NodeId> numbers = {});
+  Faults faults_of(NodeId group) const;
+  std::vector<Groups> by_faults() const;
+  Groups class_of(Faults faults, std::vector<NodeId> numbers) const;
   void lay_out(const Topology& whole, std::span<const NodeId> nodes);
   std::optional<std::vector<Way>> ways_of(std::span<const NodeId> nodes) const;
   double fastest_of_routes(const CostModel& cost) const;

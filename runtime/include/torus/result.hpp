@@ -42,7 +42,13 @@ struct WrongDelivery {
   std::optional<NodeId> group = {};  ///< the node's, of a run with groups; block is then a number of that group
   std::optional<NodeId> rank = {};   ///< the node's, where all nodes have other ranks; block then goes by ranks
 
-  void place_in(const Groups& groups) { (groups.renames() ? rank : group) = groups.renames() ? groups.local(node) : groups.group_of(node); }
+  void place_in(const Groups& groups) {
+    const NodeId own = groups.group_of(node);
+    if (groups.renames())
+      rank = groups.local(node);
+    else if (own != Groups::none)
+      group = groups.number_of(own);
+  }
 };
 
 /// What one step carried.

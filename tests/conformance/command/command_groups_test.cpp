@@ -141,6 +141,90 @@ TEST_CASE("what cannot take groups, or these groups, says so in a line", "[confo
   names("run allreduce --on 4x3 --groups rows --algorithm recursive-halving", "recursive-halving");
   names("explain broadcast --on 4x4 --groups rows", "--groups 'rows': torus explain does not know groups yet; leave it out");
   names("explain swath --on 4x4 --groups rows", "torus explain does not know groups yet");
-  names("compare broadcast --on 4x4 --groups rows --every-single-link", "a comparison of single failures does not know groups yet");
-  names("run broadcast --on 4x4 --groups rows --dead-link 1:+1", "has other dead or slow links or nodes than group 0");
+  names("compare broadcast --on 4x4 --groups stride:2 --every-single-link",
+        "its hops may cross what is dead; choose rows, columns, axis: or");
+  names("run broadcast --on 4x4m --groups rows --dead-link 5:1:+1", "of group 1, dead links and nodes cut 4m apart");
+  names("run broadcast --on 4x4 --groups rows --source 0 --dead-node 4", "in group 1: --source '0': node 0 is dead; for instance 1");
+}
+
+TEST_CASE("groups that differ in what is dead or slow run at once, each class by a plan of its own", "[conformance]") {
+  const Json all = run_json("allreduce --on 4x4x8 --groups axis:0 --dead-link 0:+0 --bytes 1KiB --judge");
+  CHECK(all["verified"] == true);
+  CHECK(all["group_count"] == 32);
+  REQUIRE(all["group_classes"].size() == 2);
+  const Json& broken = all["group_classes"][0];
+  const Json& whole = all["group_classes"][1];
+  CHECK(broken["groups"] == Json::array({0}));
+  CHECK(broken["dead_links"] == 1);
+  CHECK(whole["groups"].size() == 31);
+  CHECK(broken["slowest"] == true);
+  CHECK(all["algorithm"] == broken["algorithm"]);
+  CHECK(all["steps"] == broken["steps_formula"]);
+  CHECK(all["model_time_lower_bound_s"] == broken["model_time_lower_bound_s"]);
+  // The class of whole groups is what these are on a machine where nothing is dead.
+  const Json alone = run_json("allreduce --on 4x4x8 --groups axis:0 --bytes 1KiB");
+  CHECK(whole["algorithm"] == alone["algorithm"]);
+  CHECK(whole["steps_formula"] == alone["steps_formula"]);
+  CHECK(alone.count("group_classes") == 0);
+
+  const std::string words = good("run allreduce --on 4x4x8 --groups axis:0 --dead-link 0:+0 --bytes 1KiB").out;
+  CHECK(words.find("axis:0: 4 nodes, each a machine 4 with 2 ports, in 2 classes by what is dead or slow") !=
+        std::string::npos);
+  CHECK(words.find("group 0 (1 dead link): ") != std::string::npos);
+  CHECK(words.find("; the slowest: formulas and bounds are of it alone") != std::string::npos);
+  CHECK(words.find("groups like 1, 31 of them (whole): ") != std::string::npos);
+}
+
+TEST_CASE("parts of a twisted torus are lines, rings and twisted tori", "[conformance]") {
+  for (const char* words :
+       {"alltoall --on 4x4x8t --groups axis:2 --sizes zipf:1.2 --bytes 256", "broadcast --on 4x4x8t --groups axis:0,2 --algorithm flood",
+        "allreduce --on 4x4x8t --groups slice:4x4x4 --bytes 64", "allgather --on 4x8t --groups columns --dead-node 9 --bytes 8",
+        "reduce --on 2x4x4t --groups axis:0,1 --slow-link 0:+1:3 --bytes 8"}) {
+    CAPTURE(words);
+    CHECK(run_json(std::string(words) + " --judge")["verified"] == true);
+  }
+}
+
+TEST_CASE("a run of several classes of groups is repeated, traced and struck as any other", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "broadcast --on 4x6 --groups rows --dead-link 7:+1 --slow-link 20:+1:2 --bytes 64 --algorithm flood";
+  const Json once = run_json(line + " --trace " + folder.file("t.jsonl"));
+  REQUIRE(once["group_classes"].size() == 3);
+  for (const char* number : {"1", "2", "3"}) good("verify " + folder.file(std::string("t.") + number + ".jsonl"));
+  const std::string digest = once["trace_digest"].get<std::string>();
+  CHECK(run_json(line + " --repeat 3 --digest " + digest)["repeat"]["runs"] == 3);
+  CHECK(run_json(line + " --executor shuffled --digest " + digest)["verified"] == true);
+  CHECK(run_json(line + " --fault late@0,6+")["fault"]["harmless"].is_string());
+  const auto struck = support::command("run " + line + " --fault drop@0,8+");
+  CHECK(struck.status == 1);
+  CHECK(struck.err.find("group 1") != std::string::npos);
+}
+
+TEST_CASE("tables and bounds of groups that differ are of the slowest class", "[conformance]") {
+  const support::Folder folder;
+  const std::string where = " --on 4x6 --groups rows --dead-link 7:+1";
+  const Json compared = support::parsed(good("compare allreduce" + where + " --bytes 64 --run all --json").out);
+  CHECK(compared["other_classes"] == Json::array({"group 1"}));
+  const Json bounds = support::parsed(good("bounds broadcast" + where + " --json").out);
+  CHECK(bounds["group_count"] == 4);
+  CHECK(bounds["collectives"]["broadcast"]["of_groups"] == "group 1");
+  const Json run = run_json("broadcast" + where);
+  CHECK(run["steps_lower_bound"] == bounds["collectives"]["broadcast"]["steps_lower_bound"]);
+  good("sweep broadcast" + where + " --bytes 64 --algorithms flood --csv " + folder.file("s.csv"));
+  good("bench broadcast" + where + " --bytes 64 --algorithms flood --repeat 2 --json-file " + folder.file("b.json"));
+  CHECK(support::parsed(support::text_of_file(folder.file("b.json")))["rows"][0]["verified"] == true);
+  const Json beside = support::parsed(good("run allgather" + where + " --json + allreduce --groups columns --algorithm rings").out);
+  CHECK(beside["collectives"].size() == 3);
+  CHECK(beside["verified"] == true);
+}
+
+TEST_CASE("single failures are compared in groups, one of which has the failure", "[conformance]") {
+  const Json links =
+      support::parsed(good("compare allgather --on 3x4 --groups rows --bytes 64 --every-single-link --algorithms flood,rings --json").out);
+  CHECK(links["groups"] == "rows");
+  CHECK(links["failure_count"] == 24);
+  const Json& entrants = links["machines"][0]["algorithms"];
+  for (const Json& entrant : entrants) CHECK(entrant["failed"] == 0);
+  const std::string cut = good("compare broadcast --on 3x4m --groups rows --bytes 64 --every-single-link --algorithms flood").out;
+  CHECK(cut.find("9 of them cut a group apart") != std::string::npos);
 }

@@ -50,7 +50,7 @@ std::string failure(bool judge) {
   Setting setting = open_setting(make_machine(spec, algorithm.native), make_request(spec), spec);
   REQUIRE_FALSE(plan_with(setting, algorithm));
   JudgeWatcher watcher;
-  return emulate(setting, {}, judge ? std::vector<Watcher*>{&watcher} : std::vector<Watcher*>{}).check.failure.value_or("");
+  return emulate(setting, {}, {judge ? std::vector<Watcher*>{&watcher} : std::vector<Watcher*>{}}).check.failure.value_or("");
 }
 
 }  // namespace

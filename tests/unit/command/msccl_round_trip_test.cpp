@@ -80,7 +80,7 @@ TEST_CASE("an exported MSCCL program is read as the trace that it was made of, s
         setting->machine.topology.living_nodes() < setting->machine.topology.nodes() || setting->machine.topology.nodes() < 2)
       continue;
     TraceWatcher trace(path);
-    const Run run = command::emulate(*setting, {}, {&trace});
+    const Run run = command::emulate(*setting, {}, {{&trace}});
     CAPTURE(command::command_line(*setting));
     REQUIRE_FALSE(run.check.failure);
     trace.commit();

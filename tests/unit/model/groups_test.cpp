@@ -59,7 +59,12 @@ TEST_CASE("groups are the lines, planes, boxes and lattices of a machine, number
                         {"axis:1", "2x3m", "3m", 2, {3, 4, 5}},
                         {"axis:2,0", "2x2x3", "2x3", 2, {3, 4, 5, 9, 10, 11}},
                         {"axis:0,1", "2x3", "2x3", 1, {0, 1, 2, 3, 4, 5}},
-                        {"axis:0", "4x8t", "", 0, {}},
+                        {"axis:0", "4x8t", "4m", 8, {7, 15, 23, 31}},  // a hop over the end leads to another line
+                        {"axis:1", "4x8t", "8", 4, {24, 25, 26, 27, 28, 29, 30, 31}},
+                        {"axis:0,2", "2x2x4t", "2x4t", 2, {4, 5, 6, 7, 12, 13, 14, 15}},
+                        {"axis:0,1", "2x4x4t", "2mx4", 4, {3, 7, 11, 15, 19, 23, 27, 31}},
+                        {"axis:1,2", "2x4x4t", "4x4", 2, {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+                        {"slice:2x2x2", "2x2x4t", "2mx2mx2m", 2, {2, 3, 6, 7, 10, 11, 14, 15}},
                         {"slice:2x2", "4x4", "2mx2m", 4, {10, 11, 14, 15}},
                         {"slice:2x4", "4x4", "2mx4", 2, {8, 9, 10, 11, 12, 13, 14, 15}},
                         {"slice:1x1", "2x3", "1mx1m", 6, {5}},
@@ -68,10 +73,6 @@ TEST_CASE("groups are the lines, planes, boxes and lattices of a machine, number
                         {"stride:1x2", "2x4m", "2x2m", 2, {1, 3, 5, 7}},
                         {"stride:4x1", "4x2", "1x2", 4, {6, 7}}}) {
     CAPTURE(c.text, c.shape);
-    if (c.count == 0) {
-      CHECK(refusal_of(c.text, c.shape).find("twisted") != std::string::npos);
-      continue;
-    }
     const Topology whole = Topology::parse(c.shape);
     const Groups groups = Groups::parse(c.text, whole);
     CHECK(groups.text() == c.text);
@@ -83,6 +84,13 @@ TEST_CASE("groups are the lines, planes, boxes and lattices of a machine, number
     for (NodeId group = 1; group < c.count; ++group) CHECK(groups.member(group, 0) > groups.member(group - 1, 0));
     check_legs(groups, whole);
   }
+}
+
+TEST_CASE("parts of a twisted torus that are no tori are refused", "[unit]") {
+  CHECK(refusal_of("stride:2", "4x8t").find("4x8t is twisted, and every so many of its nodes are no torus; choose rows") !=
+        std::string::npos);
+  CHECK(refusal_of("slice:1x2x4", "2x2x4t").find("one of its short dimensions is cut where another is whole; cut both or none") !=
+        std::string::npos);
 }
 
 TEST_CASE("a file names groups line by line, and its groups are complete graphs", "[unit]") {
@@ -234,6 +242,29 @@ TEST_CASE("a group's machine has the rules, ports, routing and speeds of its dim
   CHECK_NOTHROW(planes.machine(packets));
   CHECK_THROWS_AS(Groups::parse("stride:2", packets.topology).machine(packets), InputError);
   CHECK_THROWS_AS(Groups::parse("rows", Topology::parse("4x4")).machine(whole), InputError);
+}
+
+TEST_CASE("groups that differ in what is dead or slow are classes, with the numbers that they have among all", "[unit]") {
+  const Topology whole = Topology::parse("4x3").with_faults(
+      {.dead_nodes = {6}, .dead_links = {{1, 1, +1}}, .slow_links = {{{9, 1, +1}, 2}}});  // of rows 2, 0, 3; row 1 is whole
+  const std::vector<Groups> rows = Groups::classes("rows", whole);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].topology().faults() == Faults{.dead_links = {{1, 0, +1}}});
+  CHECK(rows[1].topology().faults().empty());
+  CHECK(rows[2].topology().faults() == Faults{.dead_nodes = {0}});
+  CHECK(rows[3].topology().faults() == Faults{.slow_links = {{{0, 0, +1}, 2}}});
+  const std::vector<Groups> columns = Groups::classes("columns", whole);
+  REQUIRE(columns.size() == 2);
+  CHECK(columns[0].number_of(0) == 0);
+  CHECK(columns[1].count() == 2);
+  CHECK(columns[1].number_of(0) == 1);
+  CHECK(columns[1].number_of(1) == 2);
+  CHECK(columns[1].are_a_class());
+  CHECK(columns[1].group_of(2) == 1);
+  CHECK(columns[1].group_of(3) == Groups::none);
+  CHECK(columns[1].living_members() == 8);
+  CHECK_FALSE(Groups::classes("rows", Topology::parse("4x3")).front().are_a_class());
+  CHECK(Groups::classes("axis:0,1", whole).size() == 1);
 }
 
 TEST_CASE("groups have the faults that all of them have, and others are refused", "[unit]") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,12 +48,18 @@ Request sourceless(const RunSpec& spec) {
   return request;
 }
 
+/// For the class of groups of that number.
+RunSpec parsed(Collective collective, const TypedOptions& options, std::size_t which) {
+  RunSpec spec = parse_spec(collective, options);
+  return which == 0 ? spec : spec_of_class(spec, spec.other_classes[which - 1]);
+}
+
 /// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in the total
 /// exchange all nodes are sources, and are not listed. --sizes are those of the collective that is named.
-std::vector<Asked> all_asked(const TypedOptions& options, std::optional<Collective> named = std::nullopt) {
+std::vector<Asked> all_asked(const TypedOptions& options, std::size_t which, std::optional<Collective> named = std::nullopt) {
   const auto parsed = [&](Collective collective, TypedOptions of_it) {
     if (collective != named) of_it["sizes"].reset();
-    return parse_spec(collective, of_it);
+    return command::parsed(collective, of_it, which);
   };
   TypedOptions unnamed = options;
   unnamed["sources"].reset();
@@ -72,10 +79,10 @@ std::vector<Asked> all_asked(const TypedOptions& options, std::optional<Collecti
 }
 
 /// One collective alone.
-Asked one_asked(Collective collective, const TypedOptions& options) {
-  if (collective == Collective::multinode_broadcast) return std::move(all_asked(options, collective)[1]);
-  const RunSpec spec = parse_spec(collective, options);
-  if (collective == Collective::total_exchange && !spec.sources) return std::move(all_asked(options, collective)[2]);
+Asked one_asked(Collective collective, const TypedOptions& options, std::size_t which) {
+  if (collective == Collective::multinode_broadcast) return std::move(all_asked(options, which, collective)[1]);
+  const RunSpec spec = parsed(collective, options, which);
+  if (collective == Collective::total_exchange && !spec.sources) return std::move(all_asked(options, which, collective)[2]);
   Asked asked{make_request(spec), 0, ""};
   asked.sources = asked.request.exchanges_of_sources() ? asked.request.sources.size()
                   : facts_of(collective).rooted()      ? 1
@@ -83,10 +90,35 @@ Asked one_asked(Collective collective, const TypedOptions& options) {
   return asked;
 }
 
+std::string groups_row(const RunSpec& spec) {
+  const std::string all = fmt::format("{}: {}", *spec.groups_text, grouped(group_count(spec)));
+  if (spec.other_classes.empty()) return all + ", each as below";
+  return fmt::format("{}, in {} classes by what is dead or slow; the shape below is that of {}, and bounds are the largest of all", all,
+                     1 + spec.other_classes.size(), class_text(*spec.groups));
+}
+
+/// Bounds, and the class of groups that they are of, if there are several.
+struct LargestBounds {
+  Bounds bounds;
+  std::string of = {};
+};
+
+/// asked: of each class, the same.
+LargestBounds largest_bounds(const RunSpec& spec, const Machine& machine, std::span<const Asked* const> asked) {
+  LargestBounds largest{lower_bounds(machine, asked.front()->request, spec.groups ? &*spec.groups : nullptr)};
+  if (!spec.other_classes.empty()) largest.of = class_text(*spec.groups);
+  for (std::size_t i = 0; i < spec.other_classes.size(); ++i) {
+    const Groups& groups = spec.other_classes[i];
+    Bounds own = lower_bounds(make_machine(spec_of_class(spec, groups), NativeMachine{}), asked[i + 1]->request, &groups);
+    if (own.model_time_s(machine.cost) > largest.bounds.model_time_s(machine.cost)) largest = {std::move(own), class_text(groups)};
+  }
+  return largest;
+}
+
 std::string shape_table(const RunSpec& spec, const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
   if (spec.map) rows.emplace_back("map", fmt::format("{}; bounds hold for ranks anywhere", *spec.map));
-  if (spec.groups_text) rows.emplace_back("groups", fmt::format("{}: {}, each as below", *spec.groups_text, grouped(spec.groups->count())));
+  if (spec.groups_text) rows.emplace_back("groups", groups_row(spec));
   rows.emplace_back("shape", fmt::format("{}: {}, {}", machine.topology.text(), counted(machine.topology.nodes(), "node"),
                                          counted(facts.channels, "channel")));
   rows.emplace_back("machine", fmt::format("{}, {}, contention {}", name(machine.switching),
@@ -149,8 +181,12 @@ int bounds(const BoundsArguments& arguments) {
   Table table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
   if (any_route) table.front().insert(table.front().begin() + 6, {"steps by any route", "model time by any route"});
   if (spec.map) json["map"] = *spec.map;
-  if (spec.groups_text) json.update({{"groups", *spec.groups_text}, {"group_count", spec.groups->count()}});
-  for (const Asked& asked : collective ? std::vector<Asked>{one_asked(*collective, options)} : all_asked(options)) {
+  if (spec.groups_text) json.update({{"groups", *spec.groups_text}, {"group_count", group_count(spec)}});
+  std::vector<std::vector<Asked>> of_classes;
+  for (std::size_t i = 0; i <= spec.other_classes.size(); ++i)
+    of_classes.push_back(collective ? std::vector<Asked>{one_asked(*collective, options, i)} : all_asked(options, i));
+  for (std::size_t k = 0; k < of_classes.front().size(); ++k) {
+    const Asked& asked = of_classes.front()[k];
     const std::string called(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
     Json entry{{"source_count", asked.sources}, {"bytes", asked.request.bytes}};
@@ -161,9 +197,13 @@ int bounds(const BoundsArguments& arguments) {
       json["collectives"][called] = std::move(entry);
       continue;
     }
-    const Bounds b = lower_bounds(machine, asked.request, spec.groups ? &*spec.groups : nullptr);
+    std::vector<const Asked*> each;
+    for (const std::vector<Asked>& all : of_classes) each.push_back(&all[k]);
+    const auto [b, of] = largest_bounds(spec, machine, each);
     table.push_back({called, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
-                     seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
+                     seconds_text(b.model_time_s(machine.cost)),
+                     fmt::format("{}{}; {}", of.empty() ? "" : of + ": ", b.steps_reason, b.bytes_reason)});
+    if (!of.empty()) entry["of_groups"] = of;
     entry.update({{"steps_lower_bound", b.steps},
                   {"steps_lower_bound_reason", b.steps_reason},
                   {"steps_lower_bound_single_block", b.single_block_steps},

@@ -82,6 +82,7 @@ SessionRun emulate(std::span<const Part> parts, const SessionOptions& asked) {
       return start(self);
     };
     member.offset = part.offset;
+    member.name = part.name;
     member.watchers = part.watchers;
     member.observe = !several;
     member.watch = &watchdogs.emplace_back(setting, several ? typed_line() : "").watch();
@@ -91,18 +92,56 @@ SessionRun emulate(std::span<const Part> parts, const SessionOptions& asked) {
   return run;
 }
 
-Run emulate(const Setting& setting, const SessionOptions& options, std::vector<Watcher*> watchers) {
-  const Part part{setting, std::move(watchers)};
-  return std::move(emulate({&part, 1}, options).each.front());
+namespace {
+
+/// Whether a run is as good as the first one. Adds its wall time to that one, and what is wrong.
+bool add_repetition(Run& first, const Run& again, unsigned repetition, unsigned of) {
+  first.run_s.insert(first.run_s.end(), again.run_s.begin(), again.run_s.end());
+  first.interrupted = again.interrupted;
+  first.check = again.check;
+  if (again.interrupted) first.check.failure = fmt::format("interrupted in repetition {} of {}", repetition, of);
+  if (!first.check.failure && again.result.trace_digest != first.result.trace_digest)
+    first.check.failure = fmt::format("repetition {} had another trace digest than the first", repetition);
+  return !first.check.failure;
+}
+
+}  // namespace
+
+Run emulate(const Setting& setting, const SessionOptions& options, std::vector<std::vector<Watcher*>> watchers) {
+  const std::vector<const Setting*> classes = setting.classes();
+  watchers.resize(classes.size());
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < classes.size(); ++i) parts.push_back({*classes[i], std::move(watchers[i])});
+  if (parts.size() == 1) return std::move(emulate(parts, options).each.front());
+  for (Part& part : parts) part.name = class_text(*part.setting.groups);
+  SessionOptions once = options;
+  once.repeat = 1;
+  once.on_run = {};
+  once.keep_memory = {};
+  once.memory_limit = setting.memory;
+  std::optional<Run> first;
+  for (unsigned repetition = 1; repetition <= options.repeat; ++repetition) {
+    Run run = emulate(parts, once).as_one();
+    const bool more = !options.on_run || options.on_run(run.result);
+    for (Part& part : parts) part.watchers.clear();
+    if (!first)
+      first = std::move(run);
+    else if (!add_repetition(*first, run, repetition, options.repeat))
+      break;
+    if (!more || first->check.failure || first->interrupted) break;
+  }
+  return *std::move(first);
 }
 
 Lead lead_of(const Part& part, const SessionOptions& options, bool more) {
-  const Setting& setting = part.setting;
+  Setting setting = part.setting;
+  setting.others.clear();  // which are parts of their own
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
   const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
   return {fmt::format("{} --memory {} --plan-time 1000000 --step-time {}", line, memory, step_limit_of(setting)),
-          {options.repeat, setting.request.expected_sources, options.fault, part.offset, more}};
+          {options.repeat, setting.request.expected_sources, options.fault, part.offset, setting.groups ? setting.groups->number_of(0) : 0,
+           more}};
 }
 
 Setting led_by(const Lead& lead) {
@@ -118,6 +157,11 @@ Setting led_by(const Lead& lead) {
   parse_line(command, lead.line);
   RunSpec spec = parse_spec(parse_collective(collective, typed), typed);
   play(spec, schedule);
+  if (spec.groups) {
+    const auto is_led = [&](const Groups& groups) { return groups.number_of(0) == lead.beside.first_group; };
+    const auto other = std::find_if(spec.other_classes.begin(), spec.other_classes.end(), is_led);
+    spec = spec_of_class(spec, other == spec.other_classes.end() ? *spec.groups : *other);
+  }
   const Algorithm& named =
       spec.schedule ? algorithm_of_file(spec) : named_algorithm("--algorithm", spec.collective, algorithm, catalogue());
   Setting setting = open_setting(make_machine(spec, named.native), make_fitting_request(spec), spec);

@@ -19,6 +19,7 @@ struct Part {
   const Setting& setting;
   std::vector<Watcher*> watchers = {};
   Step offset = 0;
+  std::string name = {};  ///< for texts; empty: as a session says it
 };
 
 /// The setting as a member of a session, and options with what it says of the session: executor, threads, seed, memory.
@@ -31,7 +32,9 @@ TraceHeader header_of(const Setting& setting);
 /// runs, if RunOptions::stop is given. What a setting says goes before the options, but of several settings they say the memory of all.
 /// Where the processes are those of the job, the first one calls this, and follow() has the others call it likewise.
 SessionRun emulate(std::span<const Part> parts, const SessionOptions& options);
-Run emulate(const Setting& setting, const SessionOptions& options = {}, std::vector<Watcher*> watchers = {});
+/// Runs a setting, its classes of groups at once and as one run; repeated, they are each time a session of their own.
+/// watchers: of each class, in the order of Setting::classes(); they see the first repetition.
+Run emulate(const Setting& setting, const SessionOptions& options = {}, std::vector<std::vector<Watcher*>> watchers = {});
 
 /// Says once, on standard error, that the system starts fewer threads than there are cores, where nobody said how many.
 void note_threads(const Setting& setting, unsigned started);
@@ -45,7 +48,8 @@ struct Lead {
     std::optional<double> expected_sources = {};  ///< of the request
     std::optional<Fault> fault = {};
     Step offset = 0;
-    bool more = false;  ///< another setting runs at once
+    NodeId first_group = 0;  ///< of the class of groups that it is
+    bool more = false;       ///< another setting runs at once
   } beside = {};
 };
 Lead lead_of(const Part& part, const SessionOptions& options, bool more = false);

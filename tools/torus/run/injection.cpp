@@ -312,6 +312,14 @@ Harmless why_harmless(const Setting& setting, const Fault& fault, const FaultRec
     case FaultKind::truncate:
     case FaultKind::swap: break;
   }
+  if (!setting.others.empty()) {  // it struck in one of the classes
+    for (const Setting* each : setting.classes()) {
+      if (each->groups->group_of(record.node) == Groups::none) continue;
+      Setting alone = *each;
+      alone.others.clear();
+      return why_harmless(alone, fault, record);
+    }
+  }
   if (record.changed.empty()) {
     return {"same bytes",
             fault.kind == FaultKind::swap ? "the two blocks have the same bytes" : "the bytes that are lost were zeros already"};

@@ -84,6 +84,31 @@ LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
   return {*min, *max, static_cast<double>(sum) / static_cast<double>(loads.size())};
 }
 
+/// A row for each class of groups, the slowest first, and of many the first ones.
+void add_classes(const Setting& setting, Rows& rows) {
+  constexpr std::size_t most_rows = 6;
+  const Machine& machine = setting.machine;
+  std::vector<const Setting*> classes = setting.classes();
+  std::stable_partition(classes.begin(), classes.end(), [&](const Setting* each) { return each == &setting.slowest(); });
+  rows.emplace_back("groups",
+                    fmt::format("{}: {}, each a machine {} with {}, in {} by what is dead or slow", setting.groups->text(),
+                                counted(machine.topology.nodes(), "node"), machine.topology.text(),
+                                counted(static_cast<std::uint64_t>(machine.ports), "port"), counted(classes.size(), "class", "classes")));
+  for (const Setting* each : classes) {
+    if (rows.size() > most_rows) break;
+    const std::string damage = damage_text(each->machine.topology.faults());
+    const std::string predicted = !each->plan.predicts() ? "no formula"
+                                                         : fmt::format("formula {}, {}", counted(each->plan.steps, "step"),
+                                                                       seconds_text(each->plan.model_time_s(each->machine.cost)));
+    rows.emplace_back("", fmt::format("{}{} ({}): {}, {}{}", class_text(*each->groups),
+                                      each->groups->count() > 1 ? fmt::format(", {} of them", grouped(each->groups->count())) : "",
+                                      damage.empty() ? "whole" : damage, each->algorithm->name, predicted,
+                                      each == classes.front() ? "; the slowest: formulas and bounds are of it alone" : ""));
+  }
+  if (classes.size() > most_rows)
+    rows.emplace_back("", fmt::format("and {} more", counted(classes.size() - most_rows, "class", "classes")));
+}
+
 /// Puts more rows behind the row of that name.
 void put_after(Rows& rows, std::string_view name, const Rows& more) {
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
@@ -139,7 +164,8 @@ Json to_json(const Setting& setting, const Run& run, const StruckFault& fault) {
   return json;
 }
 
-std::string to_table(const Setting& setting, const Run& run, const StruckFault& fault) {
+std::string to_table(const Setting& all, const Run& run, const StruckFault& fault) {
+  const Setting& setting = all.slowest();
   const Machine& whole = setting.whole();
   const Machine& machine = setting.machine;  // of a group, where there are groups
   const RunResult& result = run.result;
@@ -173,7 +199,9 @@ std::string to_table(const Setting& setting, const Run& run, const StruckFault& 
   if (const Faults& faults = whole.topology.faults(); !faults.empty())
     asked.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, whole.topology)));
   if (setting.map) asked.emplace_back("map", map_text(setting));
-  if (const Groups* const groups = setting.groups_or_null(); setting.grouped())
+  if (!all.others.empty())
+    add_classes(all, asked);
+  else if (const Groups* const groups = setting.groups_or_null(); setting.grouped())
     asked.emplace_back("groups", fmt::format("{}: {} of {}, each a machine {} with {}", groups->text(), grouped(groups->count()),
                                              counted(machine.topology.nodes(), "node"), machine.topology.text(),
                                              counted(static_cast<std::uint64_t>(machine.ports), "port")));

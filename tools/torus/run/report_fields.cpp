@@ -52,6 +52,33 @@ Value phases_json(const RunResult& result) {
   return phases.size() > 0 ? Value(phases) : std::nullopt;
 }
 
+NodeId group_count(const Setting& setting) {
+  NodeId count = 0;
+  for (const Setting* each : setting.classes()) count += each->groups->count();
+  return count;
+}
+
+Json classes_json(const Setting& setting) {
+  auto classes = Json::array();
+  for (const Setting* each : setting.classes()) {
+    auto groups = Json::array();
+    for (NodeId group = 0; group < each->groups->count(); ++group) groups.push_back(each->groups->number_of(group));
+    const Faults& faults = each->machine.topology.faults();
+    const bool predicts = each->plan.predicts();
+    classes.push_back({{"groups", std::move(groups)},
+                       {"dead_links", faults.dead_links.size()},
+                       {"dead_nodes", faults.dead_nodes.size()},
+                       {"slow_links", faults.slow_links.size()},
+                       {"algorithm", each->algorithm->name},
+                       {"steps_formula", predicts ? Json(each->plan.steps) : Json()},
+                       {"steps_lower_bound", each->bounds.steps},
+                       {"model_time_formula_s", predicts ? Json(each->plan.model_time_s(each->machine.cost)) : Json()},
+                       {"model_time_lower_bound_s", each->bounds.model_time_s(each->machine.cost)},
+                       {"slowest", each == &setting.slowest()}});
+  }
+  return classes;
+}
+
 Json notes_json(const Plan& plan) {
   Json notes = Json::object();
   for (const auto& [key, value] : plan.notes) notes[key] = value;
@@ -112,11 +139,16 @@ constexpr std::array fields{
     ReportField{"groups", some, scalar,
                 [](Of of) -> Value { return of.setting.grouped() ? Value(of.setting.groups->text()) : std::nullopt; }, ""},
     ReportField{"group_count", some, scalar,
-                [](Of of) -> Value { return of.setting.grouped() ? Value(of.setting.groups->count()) : std::nullopt; }, ""},
+                [](Of of) -> Value { return of.setting.grouped() ? Value(group_count(of.asked)) : std::nullopt; }, ""},
     ReportField{"group_shape", some, scalar, [](Of of) -> Value { return only_if(of.setting.grouped(), of.machine.topology.text()); }, ""},
     ReportField{"group_nodes", some, scalar, [](Of of) -> Value { return only_if(of.setting.grouped(), of.machine.topology.nodes()); }, ""},
     ReportField{"group_ports", some, scalar, [](Of of) -> Value { return only_if(of.setting.grouped(), of.machine.ports); },
                 "with `--groups`: formulas and bounds are then a group's"},
+    ReportField{"group_classes", some, nested,
+                [](Of of) -> Value { return of.asked.others.empty() ? std::nullopt : Value(classes_json(of.asked)); },
+                "where groups differ in what is dead or slow, each class: `groups` (their numbers), `dead_links`, `dead_nodes`, `slow_links` (of "
+                "one group), `algorithm`, `steps_formula`, `steps_lower_bound`, `model_time_formula_s`, `model_time_lower_bound_s`; `slowest`: it "
+                "is the class whose formulas, bounds, shape and algorithm the other fields say"},
     ReportField{"collective", all, scalar, [](Of of) -> Value { return name(of.request.collective); }, ""},
     ReportField{"mpi", all, scalar, [](Of of) -> Value { return facts_of(of.request.collective).mpi; }, ""},
     ReportField{"algorithm", all, scalar, [](Of of) -> Value { return of.setting.algorithm->name; }, ""},
@@ -246,17 +278,18 @@ constexpr std::array fields{
 }  // namespace
 
 Reported::Reported(const Setting& of, const Run& ran, StruckFault struck)
-    : setting{of},
+    : setting{of.slowest()},
       run{ran},
       fault{std::move(struck)},
-      machine{of.machine},
-      request{of.request},
-      plan{of.plan},
+      machine{setting.machine},
+      request{setting.request},
+      plan{setting.plan},
       result{ran.result},
-      bounds{of.bounds},
-      facts{shape_facts(of.machine.topology)},
+      bounds{setting.bounds},
+      facts{shape_facts(machine.topology)},
       repeats{repeats_of(ran.run_s)},
-      run_s{repeats.runs > 1 ? repeats.median_s : ran.result.run_s} {}
+      run_s{repeats.runs > 1 ? repeats.median_s : ran.result.run_s},
+      asked{of} {}
 
 std::span<const ReportField> report_fields() { return fields; }
 

@@ -16,7 +16,7 @@ struct Reported {
   /// Setting and run must outlive it.
   Reported(const Setting& of, const Run& ran, StruckFault struck = {});
 
-  const Setting& setting;
+  const Setting& setting;  ///< of groups that differ, that of the slowest class; so are the four below
   const Run& run;
   StruckFault fault;
   const Machine& machine;  ///< of a group, where there are groups
@@ -26,7 +26,8 @@ struct Reported {
   const Bounds& bounds;
   ShapeFacts facts;
   Repeats repeats;
-  double run_s;  ///< the median of several
+  double run_s;          ///< the median of several
+  const Setting& asked;  ///< of all classes of groups
 };
 
 /// A figure: a name, a value and what it means.

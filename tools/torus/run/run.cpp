@@ -1,6 +1,7 @@
 /// torus run COLLECTIVE: one run, verified, with its report.
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -40,14 +41,24 @@ std::uint64_t parse_digest(const std::string& text) {
   return digest;
 }
 
-/// What a program did wrong, with its algorithm.
-std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
+/// What a program did wrong, with its algorithm; without, where classes of groups have several.
+std::string blamed(const Setting& setting, std::string_view what) {
+  return setting.of_one_algorithm() ? fmt::format("{}: {}", setting.algorithm->name, what) : std::string(what);
+}
 
 /// The failure of a run as the terminal says it.
 std::string said(const Setting& setting, const Run& run, const SessionOptions& options) {
   const RunResult& result = run.result;
   const bool own_fault = !options.fault && (!result.violations.empty() || result.hang || result.wrong);
   return own_fault ? blamed(setting, *run.check.failure) : *run.check.failure;
+}
+
+/// A table or a page would show the groups of one class alone.
+void refuse_classes(const Setting& setting, std::string_view option) {
+  if (const std::size_t classes = setting.classes().size(); classes > 1) {
+    throw InputError(fmt::format("{}: what is dead or slow makes {} classes of the groups, and it shows one; --trace writes a trace of each",
+                                 option, classes));
+  }
 }
 
 int run(const RunArguments& arguments) {
@@ -81,16 +92,21 @@ int run(const RunArguments& arguments) {
         fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };
 
-  std::vector<Watcher*> watchers;
-  std::optional<TraceWatcher> trace;
-  if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));
-  std::optional<JudgeWatcher> judge;
-  std::optional<BufferWatcher> buffers;
-  if (arguments.judge) watchers.insert(watchers.end(), {&judge.emplace(), &buffers.emplace()});
+  if (arguments.steps) refuse_classes(setting, "--steps");
+  if (arguments.view) refuse_classes(setting, "--view");
+  std::vector<std::vector<Watcher*>> watchers(setting.classes().size());
+  std::deque<TraceWatcher> traces;
+  std::deque<JudgeWatcher> judges;
+  std::deque<BufferWatcher> buffers;
+  for (std::size_t i = 0; i < watchers.size(); ++i) {
+    if (arguments.trace)
+      watchers[i].push_back(&traces.emplace_back(watchers.size() == 1 ? *arguments.trace : numbered(*arguments.trace, i + 1)));
+    if (arguments.judge) watchers[i].insert(watchers[i].end(), {&judges.emplace_back(), &buffers.emplace_back()});
+  }
   std::optional<StepTable> steps;
-  if (arguments.steps) watchers.push_back(&steps.emplace());
+  if (arguments.steps) watchers.front().push_back(&steps.emplace());
   std::optional<PageWatcher> view;
-  if (arguments.view) watchers.push_back(&view.emplace());
+  if (arguments.view) watchers.front().push_back(&view.emplace());
 
   std::optional<FaultRecord> struck;
   options.on_fault = [&](const FaultRecord& record) { struck = record; };
@@ -108,7 +124,9 @@ int run(const RunArguments& arguments) {
   std::optional<std::string>& failure = run.check.failure;
   if (!failure && digest && run.result.trace_digest != *digest)
     failure = fmt::format("the trace digest is {}, wanted {}", digest_text(run.result.trace_digest), digest_text(*digest));
-  if (trace && !run.interrupted) trace->commit();
+  for (TraceWatcher& trace : traces) {
+    if (!run.interrupted) trace.commit();
+  }
   StruckFault injected;
   if (struck) {
     const Fault fault = as_struck(*options.fault, *struck);

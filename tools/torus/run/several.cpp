@@ -101,25 +101,22 @@ Step offset_of(const RunArguments& arguments) {
   return arguments.offset ? static_cast<Step>(parse_whole("--offset", *arguments.offset, 0, Member::max_offset)) : 0;
 }
 
-/// "t.2.jsonl" of "t.jsonl", "t.2.jsonl.gz" of "t.jsonl.gz".
-std::string numbered(const std::string& file, std::size_t number) {
-  const std::size_t name = file.find_last_of('/') + 1;  // 0 where there is no folder
-  const std::size_t packed = file.ends_with(".gz") ? file.size() - 3 : file.size();
-  const std::size_t dot = file.substr(0, packed).find_last_of('.');
-  const std::size_t at = dot == std::string::npos || dot <= name ? packed : dot;
-  return fmt::format("{}.{}{}", file.substr(0, at), number, file.substr(at));
+/// Each class of groups is a part of its own.
+void add_classes(std::deque<PartOfRun>& parts, const RunArguments& arguments, const Setting& setting) {
+  for (const Setting* each : setting.classes()) {
+    parts.push_back({arguments, *each, offset_of(arguments)});
+    parts.back().setting.others.clear();
+  }
 }
 
 std::deque<PartOfRun> parts_of(const RunArguments& arguments) {
   std::deque<PartOfRun> parts;
   const RunSpec spec = spec_of(arguments);
-  parts.push_back({arguments, make_setting(spec, arguments.algorithm, catalogue()), offset_of(arguments)});
+  add_classes(parts, arguments, make_setting(spec, arguments.algorithm, catalogue()));
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
     RunArguments part = parse_part(arguments.parts[i], i + 1);
     try {
-      Setting setting = setting_beside(parts.front().setting, arguments.setting, part);
-      const Step offset = offset_of(part);
-      parts.push_back({std::move(part), std::move(setting), offset});
+      add_classes(parts, part, setting_beside(parts.front().setting, arguments.setting, part));
     } catch (const InputError& error) {
       throw InputError(fmt::format("collective {}: {}", i + 2, error.what()));
     }
@@ -158,6 +155,14 @@ void write_page(OutputFile& file, View& one, View& other) {
 }
 
 }  // namespace
+
+std::string numbered(const std::string& file, std::size_t number) {
+  const std::size_t name = file.find_last_of('/') + 1;  // 0 where there is no folder
+  const std::size_t packed = file.ends_with(".gz") ? file.size() - 3 : file.size();
+  const std::size_t dot = file.substr(0, packed).find_last_of('.');
+  const std::size_t at = dot == std::string::npos || dot <= name ? packed : dot;
+  return fmt::format("{}.{}{}", file.substr(0, at), number, file.substr(at));
+}
 
 std::vector<NamedFile> files_of_parts(const RunArguments& arguments) {
   std::vector<NamedFile> files;

@@ -25,6 +25,9 @@ struct PartOfRun {
 /// part; RunError where one of them fails.
 int run_several(const RunArguments& arguments);
 
+/// "t.2.jsonl" of "t.jsonl", "t.2.jsonl.gz" of "t.jsonl.gz".
+std::string numbered(const std::string& file, std::size_t number);
+
 /// The files that the parts after the first name, and the traces of all.
 std::vector<NamedFile> files_of_parts(const RunArguments& arguments);
 

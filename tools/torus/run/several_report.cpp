@@ -40,6 +40,12 @@ std::string shared_text(const SessionRun& run) {
                      grouped(run.max_channel_load));
 }
 
+/// "rows", "rows, group 3"; "-": none.
+std::string groups_text(const Setting& setting) {
+  if (!setting.groups) return "-";
+  return setting.groups->text() + (setting.groups->are_a_class() ? ", " + class_text(*setting.groups) : "");
+}
+
 /// A row a collective; with its verdict where they differ.
 Table collectives_table(const std::deque<PartOfRun>& parts, const SessionRun& run) {
   Table table{{"", "collective", "groups", "bytes", "algorithm", "begins", "steps", "alone", "together"}};
@@ -47,10 +53,9 @@ Table collectives_table(const std::deque<PartOfRun>& parts, const SessionRun& ru
     const Setting& setting = parts[i].setting;
     const Run& each = run.each[i];
     const double alone_s = each.result.model_time_s;
-    table.push_back({fmt::format("{}", i + 1), std::string(name(setting.request.collective)),
-                     setting.groups ? std::string(setting.groups->text()) : "-", bytes_option(setting.request.bytes),
-                     std::string(setting.algorithm->name), grouped(parts[i].offset), grouped(each.result.steps), seconds_text(alone_s),
-                     times_text(each.span_s, alone_s)});
+    table.push_back({fmt::format("{}", i + 1), std::string(name(setting.request.collective)), groups_text(setting),
+                     bytes_option(setting.request.bytes), std::string(setting.algorithm->name), grouped(parts[i].offset),
+                     grouped(each.result.steps), seconds_text(alone_s), times_text(each.span_s, alone_s)});
     if (run.failure) table.back().push_back(verdict_of(each));
   }
   if (run.failure) table.front().emplace_back("verdict");

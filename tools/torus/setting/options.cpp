@@ -61,7 +61,10 @@ const std::vector<SettingOption>& setting_options() {
       {machine, "on", "--on,--slice", "SHAPE",
        "shape, or slice of a machine that is rented in slices: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), 4x4x8t (t: twisted), "
        "mesh:4x6, 2^10, hypercube:10",
-       nullptr, [](S s) { return fmt::format(" --on {}{}", s.whole().topology.text(), algorithm_options(*s.algorithm)); }},
+       nullptr,
+       [](S s) {
+         return fmt::format(" --on {}{}", s.whole().topology.text(), s.of_one_algorithm() ? algorithm_options(*s.algorithm) : "");
+       }},
       {machine, "groups", "--groups", "GROUPS|file:FILE",
        "groups of nodes that each run the collective by itself, at once: rows, columns, axis:0,2, slice:4x4, stride:2, file:FILE",
        [](RunSpec& spec, Text text) { spec.groups_text = text; },

@@ -234,6 +234,40 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
 
 }  // namespace
 
+std::vector<const Setting*> Setting::classes() const {
+  std::vector<const Setting*> all{this};
+  for (const Setting& other : others) all.push_back(&other);
+  return all;
+}
+
+const Setting& Setting::slowest() const {
+  const auto predicted_s = [](const Setting& s) {
+    return s.plan.predicts() ? s.plan.model_time_s(s.machine.cost) : std::numeric_limits<double>::infinity();
+  };
+  const Setting* slowest = this;
+  for (const Setting& other : others) {
+    if (predicted_s(other) > predicted_s(*slowest)) slowest = &other;
+  }
+  return *slowest;
+}
+
+bool Setting::of_one_algorithm() const noexcept {
+  return std::all_of(others.begin(), others.end(), [this](const Setting& other) { return other.algorithm == algorithm; });
+}
+
+namespace {
+
+/// The same request in the groups of a class, where other nodes live.
+Request request_of_class(const Request& first, const RunSpec& own) {
+  Request request = make_request(own);
+  request.bytes = first.bytes;
+  request.parameters = first.parameters;
+  if (first.expected_sources && !own.expected_sources) request.expected_sources = static_cast<double>(request.sources.size());
+  return request;
+}
+
+}  // namespace
+
 Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
   std::optional<Machine> all_groups;
   if (spec.groups) {
@@ -241,20 +275,29 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
     const int ports = machine.all_port() ? all_ports : machine.ports;
     all_groups.emplace(spec.shape, spec.ports.value_or(ports), machine.switching, machine.contention, spec.routing, spec.cost);
   }
-  return {.machine = std::move(machine),
-          .request = std::move(request),
-          .seed = spec.seed,
-          .executor = spec.executor,
-          .threads = spec.threads,
-          .memory = spec.memory,
-          .processes = spec.processes,
-          .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
-          .step_limit_s = spec.step_limit_s,
-          .preset = spec.preset,
-          .sources_text = spec.sources.value_or(""),
-          .map = spec.map,
-          .groups = spec.groups,
-          .all_groups = std::move(all_groups)};
+  Setting setting{.machine = std::move(machine),
+                  .request = std::move(request),
+                  .seed = spec.seed,
+                  .executor = spec.executor,
+                  .threads = spec.threads,
+                  .memory = spec.memory,
+                  .processes = spec.processes,
+                  .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
+                  .step_limit_s = spec.step_limit_s,
+                  .preset = spec.preset,
+                  .sources_text = spec.sources.value_or(""),
+                  .map = spec.map,
+                  .groups = spec.groups,
+                  .all_groups = std::move(all_groups)};
+  for (const Groups& groups : spec.other_classes) {
+    const RunSpec own = spec_of_class(spec, groups);
+    try {
+      setting.others.push_back(open_setting(groups.machine(setting.whole()), request_of_class(setting.request, own), own));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("in {}: {}", class_text(groups), error.what()));
+    }
+  }
+  return setting;
 }
 
 Machine usual_machine(const RunSpec& spec) {
@@ -266,12 +309,19 @@ Machine usual_machine(const RunSpec& spec) {
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache,
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting))
-    return setting.grouped() ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
+    return !setting.grouped() ? *why_not
+                              : fmt::format("in groups {}{}: {}", setting.groups->text(),
+                                            setting.groups->are_a_class() ? ", " + class_text(*setting.groups) : "", *why_not);
   Bounds held = bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request, setting.groups_or_null());
   Planned made = plan_within(algorithm, setting.machine, setting.request, held, setting.plan_limit_s, cache);
   std::optional<Plan> plan = std::exchange(made.plan, std::nullopt);
   if (planned != nullptr) *planned = made;
   if (!plan) return made.why_not;
+  std::vector<Setting> others = setting.others;
+  for (Setting& other : others) {
+    if (auto why_not = plan_with(other, algorithm, planned, cache)) return why_not;
+  }
+  setting.others = std::move(others);
   setting.plan = std::move(*plan);
   setting.bounds = std::move(held);
   setting.plan_s = made.seconds;
@@ -291,12 +341,14 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
   if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
+  for (Setting& other : setting.others) other.plan_limit_s = setting.plan_limit_s;
   if (named == nullptr) {
     choose(setting, spec, algorithms);
+    for (Setting& other : setting.others) choose(other, spec_of_class(spec, *other.groups), algorithms);
     return setting;
   }
   if (const auto why_not = plan_with(setting, *named)) throw InputError(*why_not);
-  refuse_too_large(setting);
+  for (const Setting* each : setting.classes()) refuse_too_large(*each);
   return setting;
 }
 

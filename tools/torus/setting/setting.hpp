@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 #include <torus/bounds.hpp>
@@ -44,18 +45,28 @@ struct Setting {
   std::optional<Groups> groups = {};        ///< none: all nodes are one, and ranks are nodes
   std::optional<Machine> all_groups = {};   ///< the machine that the groups are of
 
+  /// Of the other classes of groups, those in which something else is dead or slow. Each has an algorithm and a plan of its own, and all
+  /// run at once.
+  std::vector<Setting> others = {};
+
   const Machine& whole() const noexcept { return all_groups ? *all_groups : machine; }
   const Groups* groups_or_null() const noexcept { return groups ? &*groups : nullptr; }
   /// Whether groups were asked for, and not a map alone.
   bool grouped() const noexcept { return groups && !groups->text().empty(); }
+  /// This one and the others.
+  std::vector<const Setting*> classes() const;
+  /// Of these, the one with the longest predicted model time; its formula and its bounds are what a report says.
+  const Setting& slowest() const;
+  /// Whether all have one algorithm.
+  bool of_one_algorithm() const noexcept;
 };
 
 /// A machine that algorithms see and a request, with the groups, the seed and the host's options of a spec, but without an algorithm.
 Setting open_setting(Machine machine, Request request, const RunSpec& spec);
 
-/// Gives a setting the algorithm and its plan. If the algorithm does not apply or cannot be planned, says why in one line and changes
-/// nothing. `planned` gets what the planner did, if it was asked. `cache` as of plan_within(). `bounds`: those of the machine
-/// and request, if they are known.
+/// Gives a setting, in all classes of its groups, the algorithm and its plan. If the algorithm does not apply or cannot be planned, says
+/// why in one line and changes nothing. `planned` gets what the planner did, if it was asked. `cache` as of plan_within(). `bounds`: those
+/// of the machine and request, if they are known.
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned = nullptr, PlanCache* cache = nullptr,
                                      const Bounds* bounds = nullptr);
 

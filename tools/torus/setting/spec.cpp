@@ -19,6 +19,8 @@
 namespace torus::command {
 namespace {
 
+constexpr std::size_t most_classes = 64;  // of groups: as many as a session has members
+
 /// The collectives with an algorithm that reads a parameter.
 std::string readers_of(std::string_view parameter) {
   std::vector<std::string_view> owners;
@@ -168,10 +170,35 @@ void refuse_groups(const std::optional<std::string>& groups, std::string_view wh
 }
 
 void place_groups(RunSpec& spec) {
-  if (spec.map)
-    spec.groups = Groups::mapped(spec.groups_text.value_or(""), spec.shape, read_map(*spec.map, spec.shape));
-  else if (spec.groups_text)
-    spec.groups = Groups::parse(*spec.groups_text, spec.shape);
+  if (!spec.map && !spec.groups_text) return;
+  std::vector<Groups> classes = spec.map
+                                    ? Groups::mapped_classes(spec.groups_text.value_or(""), spec.shape, read_map(*spec.map, spec.shape))
+                                    : Groups::classes(*spec.groups_text, spec.shape);
+  if (classes.size() > most_classes)
+    throw InputError(
+        fmt::format("--groups '{}': what is dead or slow makes {} classes of them, and at most {} run at once; fewer dead or "
+                    "slow links and nodes would do",
+                    *spec.groups_text, classes.size(), most_classes));
+  spec.groups = std::move(classes.front());
+  classes.erase(classes.begin());
+  spec.other_classes = std::move(classes);
+}
+
+std::string class_text(const Groups& groups) {
+  return fmt::format("{} {}", groups.count() == 1 ? "group" : "groups like", groups.number_of(0));
+}
+
+NodeId group_count(const RunSpec& spec) {
+  NodeId count = spec.groups->count();
+  for (const Groups& other : spec.other_classes) count += other.count();
+  return count;
+}
+
+RunSpec spec_of_class(const RunSpec& spec, const Groups& groups) {
+  RunSpec own = spec;
+  own.groups = groups;
+  own.other_classes.clear();
+  return own;
 }
 
 void play(RunSpec& spec, const std::optional<std::string>& schedule) {

@@ -41,7 +41,8 @@ struct RunSpec {
   Topology shape;                               ///< of the whole machine
   std::optional<std::string> groups_text = {};  ///< as typed
   std::optional<std::string> map = {};          ///< of the ranks, as typed; none: rank r is node r
-  std::optional<Groups> groups = {};            ///< of the shape, or all its ranks where there is a map
+  std::optional<Groups> groups = {};            ///< of the shape, or all its ranks where there is a map; the first class of them
+  std::vector<Groups> other_classes = {};       ///< of the groups in which something else is dead or slow
   const Preset* preset = nullptr;               ///< the machine that was named, if any: its ports and costs are the defaults
   std::optional<int> ports = {};                ///< 0: all
   std::optional<Switching> switching = {};
@@ -89,6 +90,12 @@ inline const Topology& seen_shape(const RunSpec& spec) noexcept { return spec.gr
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what);
 /// Makes the groups of the shape, or lays its ranks out by the map. To be called again where the shape changes. Throws InputError.
 void place_groups(RunSpec& spec);
+/// "group 3", or "groups like 3": those of a class.
+std::string class_text(const Groups& groups);
+/// Of all classes.
+NodeId group_count(const RunSpec& spec);
+/// The spec for a class of its groups alone.
+RunSpec spec_of_class(const RunSpec& spec, const Groups& groups);
 /// Has a file played, whose ranks are its own matter. None: nothing is changed.
 void play(RunSpec& spec, const std::optional<std::string>& schedule);
 

@@ -240,11 +240,69 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
 
 namespace {
 
+/// The machine with something more dead or slow in one or two of its groups.
+Machine with_broken_groups(Random& random, const Machine& whole, const Groups& groups, bool holes) {
+  const Topology plain({groups.topology().shape().begin(), groups.topology().shape().end()}, groups.topology().twisted());
+  Faults all = whole.topology.faults();
+  for (std::uint64_t left = 1 + random.below(2); left > 0; --left) {
+    const auto group = static_cast<NodeId>(random.below(groups.count()));
+    const Topology drawn = draw_faults(random, plain, holes);
+    const auto moved = [&](const Link& link) {
+      const NodeId node = groups.member(group, link.node);
+      const Leg leg = groups.leg_out(node, link.dimension, link.hop).value();
+      return Link{node, leg.dimension, leg.hops};
+    };
+    for (const NodeId node : drawn.faults().dead_nodes) all.dead_nodes.push_back(groups.member(group, node));
+    for (const Link& link : drawn.faults().dead_links) all.dead_links.push_back(moved(link));
+    for (const SlowLink& slow : drawn.faults().slow_links) all.slow_links.push_back({moved(slow.link), slow.factor});
+  }
+  return Machine(with_possible(whole.topology, all), whole.ports, whole.switching, whole.contention, whole.routing, whole.cost);
+}
+
+/// The request of a setting in the groups of a class; none where its root is dead there.
+std::optional<Request> request_in(const Setting& setting, const Topology& group) {
+  Request request = setting.request;
+  if (facts_of(request.collective).rooted() && !group.living(request.sources.front())) return std::nullopt;
+  if (facts_of(request.collective).rooted() || setting.sources_text.empty()) return request;
+  request.sources = parse_sources("sources", setting.sources_text, group, setting.seed);
+  std::erase_if(request.sources, [&](NodeId source) { return !group.living(source); });
+  return request;
+}
+
+/// Some settings in groups that are not all alike. From random numbers of its own.
+std::optional<Setting> with_classes(const Setting& setting, const Machine& around, const Groups& groups) {
+  Random random(setting.seed, 0x636c6173);
+  if (!random.chance(0.4) || groups.dilated() || setting.request.exchanges_of_sources()) return std::nullopt;
+  const Machine whole = with_broken_groups(random, around, groups, setting.algorithm->needs.lives_with_holes);
+  std::optional<Setting> all;
+  try {
+    std::vector<Groups> classes = Groups::classes(groups.text(), whole.topology);
+    if (classes.size() == 1) return std::nullopt;
+    for (Groups& each : classes) {
+      const Machine seen = each.machine(whole);
+      auto request = request_in(setting, seen.topology);
+      auto one = request ? settle(*setting.algorithm, seen, *std::move(request), setting) : std::nullopt;
+      if (!one) return std::nullopt;
+      one->sources_text = setting.sources_text;
+      one->groups = std::move(each);
+      one->all_groups = whole;
+      if (all)
+        all->others.push_back(*std::move(one));
+      else
+        all = std::move(one);
+    }
+  } catch (const InputError&) {  // a group is cut apart
+    return std::nullopt;
+  }
+  return all;
+}
+
 /// The setting, or one in which groups run the same at once, on a machine around it.
 Setting with_groups(Random& random, Setting setting, std::uint64_t most_nodes) {
   auto around = draw_around(random, setting.machine, most_nodes);
   if (!around) return setting;
   Groups groups = Groups::parse(around->second, around->first.topology);
+  if (auto classes = with_classes(setting, around->first, groups)) return *std::move(classes);
   // The same machine, but that links may be named from their other ends.
   auto grouped = settle(*setting.algorithm, groups.machine(around->first), setting.request, setting);
   if (!grouped) return setting;

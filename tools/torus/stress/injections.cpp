@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -195,7 +196,9 @@ std::string command_of(const Setting& setting, const Fault& fault) {
 
 Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_do) {
   Struck struck{fault};
-  NodesRight nodes(setting);
+  std::deque<NodesRight> nodes;
+  std::vector<std::vector<Watcher*>> looking;
+  for (const Setting* each : setting.classes()) looking.push_back({&nodes.emplace_back(*each)});
   SessionOptions options;
   options.fault = fault;
   options.stop = &interrupted();
@@ -207,12 +210,12 @@ Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_d
   };
   now_running(command_of(setting, fault));
   try {
-    struck.refusal = emulate(setting, options, {&nodes}).check.failure;
+    struck.refusal = emulate(setting, options, std::move(looking)).check.failure;
   } catch (const std::exception& error) {
     struck.refusal = error.what();
   }
   now_running({});
-  struck.right = nodes.right;
+  struck.right = std::all_of(nodes.begin(), nodes.end(), [](const NodesRight& each) { return each.right; });
   return struck;
 }
 

@@ -242,6 +242,7 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
     alone.setting.groups.reset();
     alone.setting.map.reset();
     alone.setting.all_groups.reset();
+    alone.setting.others.clear();
     if (still_fails(alone)) failing = alone;
   }
   bool smaller = true;

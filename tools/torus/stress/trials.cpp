@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -42,12 +43,14 @@ Run emulate_safely(const Setting& setting, bool judged, bool fewer_threads_do = 
   Run run;
   now_running(command_of(setting, judged));
   const auto emulate_on = [&](Processes* processes) {
-    JudgeWatcher judge;
+    std::deque<JudgeWatcher> judges(judged ? setting.classes().size() : 0);
+    std::vector<std::vector<Watcher*>> looking;
+    for (JudgeWatcher& judge : judges) looking.push_back({&judge});
     SessionOptions options;
     options.processes = processes;
     options.stop = &interrupted();
     options.fewer_threads_do = fewer_threads_do;
-    Run seen = emulate(setting, options, judged ? std::vector<Watcher*>{&judge} : std::vector<Watcher*>{});
+    Run seen = emulate(setting, options, std::move(looking));
     if (processes == nullptr || processes->self() == 0) run = std::move(seen);
   };
   try {
@@ -64,10 +67,14 @@ Run emulate_safely(const Setting& setting, bool judged, bool fewer_threads_do = 
 
 /// The same schedule with fewer bytes: the same steps and messages, which take no longer in model time.
 std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer, const RunResult& with_all) {
+  const auto with_fewer = [fewer](Setting& less) {
+    less.request.bytes = fewer;
+    less.plan.formula.clear();  // which is for all bytes
+    less.bounds = lower_bounds(less.machine, less.request, less.groups_or_null());
+  };
   Setting less = setting;
-  less.request.bytes = fewer;
-  less.plan.formula.clear();  // which is for all bytes
-  less.bounds = lower_bounds(less.machine, less.request, less.groups_or_null());
+  with_fewer(less);
+  for (Setting& other : less.others) with_fewer(other);
   const Run run = emulate_safely(less, false);
   const std::string what = fmt::format("the schedule of {}, played with {}", counted(setting.request.bytes, "byte"), fewer);
   if (run.check.failure) return CaseFailure{fmt::format("{}: {}", what, *run.check.failure), command_line(setting), *run.check.failure};
@@ -120,7 +127,7 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   if (stress_case.fewer && *stress_case.fewer < stress_case.setting.request.bytes) {
     if (auto found = longer_with_fewer(stress_case.setting, *stress_case.fewer, first.result)) return found;
   }
-  if (stress_case.beside) {
+  if (stress_case.beside && stress_case.setting.others.empty()) {
     // One time in four it begins when the first has ended, where they cannot meet.
     const std::uint64_t number = *stress_case.beside, later = number % 4 == 0 ? 0 : 1 + number / 4 % (first.result.steps + 1);
     if (first.result.steps < Member::max_offset) {

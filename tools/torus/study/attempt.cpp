@@ -1,6 +1,7 @@
 #include "tools/torus/study/attempt.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 #include <new>
 #include <utility>
@@ -66,14 +67,16 @@ Run run(const Setting& setting, const Effort& effort) {
     const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
     effort.progress->show(fmt::format("{}:{} step {} of {}", effort.what, of_runs, grouped(step), grouped(steps)));
   };
-  JudgeWatcher judge;
   if (!effort.judge) return emulate(setting, options);
-  if (!effort.judge_apart) return emulate(setting, options, {&judge});
+  std::deque<JudgeWatcher> judges(setting.classes().size());
+  std::vector<std::vector<Watcher*>> looking;
+  for (JudgeWatcher& judge : judges) looking.push_back({&judge});
+  if (!effort.judge_apart) return emulate(setting, options, looking);
   SessionOptions first = options;
   first.repeat = 1;
   first.on_run = {};
   first.keep_memory = {};  // in which the timed runs would find its blocks, which are theirs
-  Run judged = emulate(setting, first, {&judge});
+  Run judged = emulate(setting, first, looking);
   if (judged.check.failure && effort.on_run) effort.on_run(judged.result);
   if (judged.check.failure || judged.interrupted) return judged;
   Run run = emulate(setting, options);

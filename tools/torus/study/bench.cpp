@@ -321,13 +321,13 @@ class Bench {
 
   StudyRow measured(const Setting& setting, const Algorithm& algorithm, const Outcome& outcome, const Runs& runs) {
     const RunResult& result = outcome.run.result;
-    const double bound = setting.bounds.model_time_s(setting.machine.cost);
+    const double bound = setting.slowest().bounds.model_time_s(setting.machine.cost);
     const Repeats repeats = repeats_of(runs.run_s());
     const bool failed = outcome.is(Outcome::Kind::failed);
     std::string note = failed ? "" : note_on(runs.run_s(), repeats);
     if (!failed && runs.warm_up() == 0) note += note.empty() ? "not judged" : ", not judged";
     Json fields = fields_of(setting, algorithm);
-    fields["segments"] = setting.plan.segments;
+    fields["segments"] = setting.slowest().plan.segments;
     fields["steps"] = result.steps;
     fields["model_time_s"] = result.model_time_s;
     fields["model_time_lower_bound_s"] = bound;

@@ -64,6 +64,7 @@ class Comparing {
         comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text, .map = spec.map} {
     if (facts_of(spec.collective).from_sources() && !spec.expected_sources)
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
+    for (const Groups& groups : spec.other_classes) comparison_.other_classes.push_back(class_text(groups));
     comparison_.sizes = options.sizes;
     comparison_.run_sizes = options.run_sizes;
     comparison_.run_best = options.run_best;
@@ -122,7 +123,7 @@ class Comparing {
   void contest(const Machine& machine) {
     Contest contest{machine, {}, {}, {}, {}};
     for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
-      contest.bounds.push_back(lower_bounds(machine, request(i), spec_.groups ? &*spec_.groups : nullptr));
+      contest.bounds.push_back(bounds_of(machine, request(i)));
       contest.asked_bytes.push_back(asked_bytes(request(i), machine.topology.nodes()));
     }
     for (const Algorithm* algorithm : options_.algorithms) {
@@ -142,6 +143,17 @@ class Comparing {
       if (options_.run_best) run_best(contest, i);
     }
     comparison_.contests.push_back(std::move(contest));
+  }
+
+  /// Of groups in which other links or nodes are dead or slow, those of the class with the largest.
+  Bounds bounds_of(const Machine& machine, const Request& asked) const {
+    Bounds largest = lower_bounds(machine, asked, spec_.groups ? &*spec_.groups : nullptr);
+    if (spec_.other_classes.empty()) return largest;
+    for (const Setting& other : open_setting(machine, asked, spec_).others) {
+      Bounds own = lower_bounds(other.machine, other.request, other.groups_or_null());
+      if (own.model_time_s(machine.cost) > largest.model_time_s(machine.cost)) largest = std::move(own);
+    }
+    return largest;
   }
 
   /// Runs the best of a size, until one of them has run right or none is left that was not run.
@@ -195,7 +207,8 @@ class Comparing {
 
   /// What the plan says. Hops that it does not know are estimated: per step as many as at the last size where they are known, or the most
   /// that a step can have.
-  Entry predicted(const Setting& setting) {
+  Entry predicted(const Setting& all) {
+    const Setting& setting = all.slowest();
     const Plan& plan = setting.plan;
     const Machine& machine = setting.machine;
     Entry entry;
@@ -238,7 +251,7 @@ class Comparing {
   Effort effort(const Contest& contest, const Algorithm& algorithm, std::size_t size) {
     Effort effort =
         study_.effort(fmt::format("{}, {}, {}", machine_text(contest.machine), algorithm.name, bytes_option(options_.sizes[size])));
-    effort.bounds = &contest.bounds[size];
+    if (spec_.other_classes.empty()) effort.bounds = &contest.bounds[size];
     return effort;
   }
 

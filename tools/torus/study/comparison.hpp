@@ -74,10 +74,11 @@ struct Contest {
 };
 
 struct Comparison {
-  Request request;                         ///< all but the bytes; of each group
-  Topology shape;                          ///< of the whole machine
-  std::optional<std::string> groups = {};  ///< as typed; then the machines of contests are those of a group
-  std::optional<std::string> map = {};     ///< of the ranks, as typed
+  Request request;                              ///< all but the bytes; of each group
+  Topology shape;                               ///< of the whole machine
+  std::optional<std::string> groups = {};       ///< as typed; then the machines of contests are those of a group
+  std::vector<std::string> other_classes = {};  ///< of them, those in which something else is dead or slow than in group 0: "group 3"
+  std::optional<std::string> map = {};          ///< of the ranks, as typed
   std::vector<Bytes> sizes = {};
   std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
   bool run_best = false;      ///< the best of each size were to be run

@@ -209,6 +209,9 @@ std::string to_table(const Comparison& comparison) {
   std::string text = heading_text(topology, comparison.request);
   if (comparison.request.from_sources()) text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
+  if (const auto& others = comparison.other_classes; !others.empty())
+    text += fmt::format(", planned apart: groups like 0; {}{}; times and bounds are of the slowest",
+                        fmt::join(std::span(others).first(std::min<std::size_t>(others.size(), 4)), "; "), others.size() > 4 ? " .." : "");
   if (comparison.map) text += fmt::format(", ranks laid out by {}", *comparison.map);
   text += "\n\n" + winners_text(comparison) + "\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
@@ -324,6 +327,7 @@ Json to_json(const Comparison& comparison) {
     json.update({{"groups", *comparison.groups}, {"group_shape", topology.text()}, {"group_nodes", topology.nodes()}});
     json.update({{"shape", comparison.shape.text()}, {"nodes", comparison.shape.nodes()}});
   }
+  if (!comparison.other_classes.empty()) json["other_classes"] = comparison.other_classes;
   if (comparison.map) json["map"] = *comparison.map;
   json["source_count"] = comparison.request.sources.size();
   json["bytes"] = comparison.sizes;

@@ -45,7 +45,11 @@ class Failing {
       : spec_{spec},
         algorithms_{algorithms},
         study_{study},
-        comparison_{.request = make_fitting_request(spec), .shape = spec.shape, .map = spec.map, .cases = std::move(cases)} {}
+        comparison_{.request = make_fitting_request(spec),
+                    .shape = spec.shape,
+                    .groups = spec.groups_text,
+                    .map = spec.map,
+                    .cases = std::move(cases)} {}
 
   FailureComparison all() {
     enter();
@@ -74,10 +78,9 @@ class Failing {
   std::optional<Setting> setting_with(const Machine& machine, std::size_t i) {
     RunSpec spec = spec_;
     if (i < failures().size()) {
-      auto shape = shape_with(failures()[i], spec_.shape);
-      if (!shape) return std::nullopt;
-      spec.shape = std::move(*shape);
-      place_groups(spec);
+      auto broken_spec = spec_with(failures()[i], spec_);
+      if (!broken_spec) return std::nullopt;
+      spec = std::move(*broken_spec);
     }
     Machine broken(seen_shape(spec), machine.ports, machine.switching, machine.contention, machine.routing, machine.cost);
     Request request = comparison_.request;
@@ -91,9 +94,12 @@ class Failing {
     for (std::size_t i = 0; i < failures().size(); ++i) {
       const auto broken = setting_with(machine, i);
       if (!broken) continue;
-      if (!refuses(algorithm, broken->machine, broken->request)) return std::nullopt;
-      if (!first) first = why_not_here(algorithm, *broken);
-      if (!algorithm.needs.lives_with_holes) break;  // and so it refuses the others
+      const std::vector<const Setting*> classes = broken->classes();
+      const auto refusing = std::find_if(classes.begin(), classes.end(),
+                                         [&](const Setting* each) { return refuses(algorithm, each->machine, each->request).has_value(); });
+      if (refusing == classes.end()) return std::nullopt;
+      if (!first) first = why_not_here(algorithm, **refusing);
+      if (!spec_.groups_text && !algorithm.needs.lives_with_holes) break;  // and so it refuses the others
     }
     return first;
   }
@@ -127,6 +133,9 @@ class Failing {
     if (!open) return {run_json({.fate = Fate::cut, .why = failures()[i].cut})};
     Setting& setting = *open;
     const Bounds bounds = lower_bounds(setting.machine, setting.request);
+    double bound_s = bounds.model_time_s(setting.machine.cost);
+    for (const Setting& other : setting.others)
+      bound_s = std::max(bound_s, lower_bounds(other.machine, other.request).model_time_s(other.machine.cost));
     Effort effort =
         study_.effort(fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i)));
     effort.bounds = &bounds;
@@ -134,11 +143,10 @@ class Failing {
     if (outcome.is(Outcome::Kind::interrupted)) return {};
     const RunResult& result = outcome.run.result;
     const bool failed = outcome.is(Outcome::Kind::failed);
-    StudyRow row{
-        run_json({outcome.left_out() ? Fate::refused
-                  : failed           ? Fate::failed
-                                     : Fate::completed,
-                  result.steps, result.channel_bytes_sum, result.model_time_s, bounds.model_time_s(setting.machine.cost), outcome.why})};
+    StudyRow row{run_json({outcome.left_out() ? Fate::refused
+                           : failed           ? Fate::failed
+                                              : Fate::completed,
+                           result.steps, result.channel_bytes_sum, result.model_time_s, bound_s, outcome.why})};
     if (failed) {
       row.failed = fmt::format("{} {}: {}; repeat it with: {}", algorithm.name, i < failures().size() ? name_of(i) : "on the whole machine",
                                outcome.why, outcome.repeat);
@@ -161,6 +169,20 @@ std::optional<Topology> shape_with(SingleFailure& failure, const Topology& shape
     failure.cut = error.what();
     return std::nullopt;
   }
+}
+
+std::optional<RunSpec> spec_with(SingleFailure& failure, const RunSpec& spec) {
+  auto shape = shape_with(failure, spec.shape);
+  if (!shape) return std::nullopt;
+  RunSpec broken = spec;
+  broken.shape = std::move(*shape);
+  try {
+    place_groups(broken);
+  } catch (const InputError& error) {  // of the groups, only what is dead is new
+    failure.cut = error.what();
+    return std::nullopt;
+  }
+  return broken;
 }
 
 FailureCases single_failures(const RunSpec& spec, bool links, bool nodes) {
@@ -248,18 +270,20 @@ int run_single_failures(const FailureArguments& arguments) {
                                  bytes_option(table_sizes(collective, bytes, "", arguments.setting).front())));
   }
   const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
-  refuse_groups(arguments.setting["groups"], "a comparison of single failures");
   const RunSpec spec = parse_spec(collective, arguments.setting);
   if (spec.groups && spec.groups->carries())
     throw InputError(
         fmt::format("--map '{}': with {} it must turn or shift the machine, since messages of ranks that lie apart do not go round what is "
                     "dead; for instance row-major",
                     *spec.map, option));
+  if (spec.groups && spec.groups->dilated())
+    throw InputError(fmt::format(
+        "--groups '{}': with {} its hops may cross what is dead; choose rows, columns, axis: or slice:", *spec.groups_text, option));
   FailureCases cases = single_failures(spec, arguments.links, arguments.nodes);
-  const auto cuts = [&](SingleFailure& failure) { return !shape_with(failure, spec.shape); };
+  const auto cuts = [&](SingleFailure& failure) { return !spec_with(failure, spec); };
   if (std::all_of(cases.failures.begin(), cases.failures.end(), cuts)) {
-    throw InputError(
-        fmt::format("{}: of {} none may die without cutting it apart; choose another --on, for instance 4x4", option, spec.shape.text()));
+    throw InputError(fmt::format("{}: of {} none may die without cutting {} apart; choose another --on, for instance 4x4", option,
+                                 spec.shape.text(), spec.groups_text ? "a group" : "it"));
   }
   std::string of = "compare " + arguments.collective;
   if (arguments.links) of += " --every-single-link";

@@ -19,6 +19,8 @@ struct SingleFailure {
 };
 /// The shape with the failure; none where that cuts it apart, and then the failure says so. O(nodes).
 std::optional<Topology> shape_with(SingleFailure& failure, const Topology& shape);
+/// The spec with the failure, and its groups on what is left; none also where that cuts a group apart.
+std::optional<RunSpec> spec_with(SingleFailure& failure, const RunSpec& spec);
 
 /// Which failures there are.
 struct FailureCases {
@@ -57,8 +59,9 @@ struct FailureContest {
 
 struct FailureComparison {
   Request request;
-  Topology shape;                  ///< of the machine, without the failures
-  std::optional<std::string> map;  ///< of the ranks, as typed
+  Topology shape;                     ///< of the machine, without the failures
+  std::optional<std::string> groups;  ///< as typed; then the machines of contests are those of a group
+  std::optional<std::string> map;     ///< of the ranks, as typed
   FailureCases cases;
   std::vector<FailureContest> contests = {};
   std::optional<std::string> failure = {};  ///< of the first run that failed: what

@@ -175,12 +175,13 @@ std::string to_table(const FailureComparison& comparison) {
   const Request& request = comparison.request;
   std::string text = heading_text(topology, request);
   if (facts_of(request.collective).carries_bytes()) text += ", " + bytes_option(request.bytes);
+  if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
   if (comparison.map) text += fmt::format(", ranks laid out by {}", *comparison.map);
   if (const Faults& faults = comparison.shape.faults(); !faults.empty())
     text += fmt::format("\nwith {} from the start", damage_text(faults));
   text += fmt::format("\n{} dead once: {}\n", what_dies(cases), counted(cases.failures.size(), "failure"));
   if (const auto cut = cut_of(cases); !cut.empty())
-    text += fmt::format("{} of them cut the machine apart: {}\n", grouped(cut.size()), some_of(cut));
+    text += fmt::format("{} of them cut {} apart: {}\n", grouped(cut.size()), comparison.groups ? "a group" : "the machine", some_of(cut));
   if (!cases.skipped.empty()) text += fmt::format("not a failure, for a source or root must live: {}\n", some_of(cases.skipped));
   text += "\n";
   text += answers(comparison);
@@ -211,6 +212,10 @@ Json to_json(const FailureComparison& comparison) {
                {"machines", Json::array()}});
   if (const Faults& faults = comparison.shape.faults(); !faults.empty())
     json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", damage_options(faults, comparison.shape)}};
+  if (comparison.groups) {
+    json.update({{"groups", *comparison.groups}, {"group_shape", topology.text()}, {"group_nodes", topology.nodes()}});
+    json.update({{"shape", comparison.shape.text()}, {"nodes", comparison.shape.nodes()}});
+  }
   if (comparison.map) json["map"] = *comparison.map;
   for (const FailureContest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
   if (comparison.failure) json["failure"] = *comparison.failure;
@@ -229,6 +234,7 @@ std::string to_csv(const FailureComparison& comparison) {
                     {"bytes", comparison.request.bytes},
                     {"algorithm", entrant.algorithm->name},
                     {"failure", whole ? "" : comparison.cases.failures[i].name}});
+        if (comparison.groups) row["groups"] = *comparison.groups;
         if (comparison.map) row["map"] = *comparison.map;
         rows.push_back(std::move(row));
       }
@@ -237,7 +243,7 @@ std::string to_csv(const FailureComparison& comparison) {
   const std::string columns =
       "collective,shape,nodes,ports,switching,contention,bytes,algorithm,failure,outcome,steps,channel_bytes_sum,model_time_s,"
       "model_time_lower_bound_s,why";
-  return csv_of(columns + (comparison.map ? ",map" : ""), rows);
+  return csv_of(columns + (comparison.groups ? ",groups" : "") + (comparison.map ? ",map" : ""), rows);
 }
 
 }  // namespace torus::command
