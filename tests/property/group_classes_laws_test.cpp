@@ -155,7 +155,12 @@ void check_as_one(const SessionRun& session, const Run& run) {
 void check_fault(Random& random, const Machine& machine, const std::vector<Member>& members, SessionOptions options) {
   options.fault = fault_or_none(random, machine.topology);
   if (!options.fault) return;
-  const SessionRun session = run_session(machine, members, options);
+  SessionRun session;
+  try {
+    session = run_session(machine, members, options);
+  } catch (const RunError&) {  // a program noticed it
+    return;
+  }
   const Run run = session.as_one();
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::optional<FaultRecord>& struck = session.each[i].result.fault;
@@ -173,7 +178,7 @@ TEST_CASE("groups that differ are classes of equal ones, each at once what it is
   Random random(seed());
   Share share(12);
   int runs = 0, several = 0, twisted = 0;
-  for (int draw = 0; draw < 1200; ++draw) {
+  for (int draw = 0; draw < 800; ++draw) {
     Random own(random());
     if (!share.takes_turn()) continue;
     const Topology topology = random_holed(own);
@@ -216,7 +221,7 @@ TEST_CASE("groups that differ are classes of equal ones, each at once what it is
     twisted += topology.twisted() ? 1 : 0;
   }
   if (share.one_in() > 1) return;
-  CHECK(runs > 300);
-  CHECK(several > 100);
+  CHECK(runs > 300);  // about 500
+  CHECK(several > 50);
   CHECK(twisted > 50);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <span>
 
 #include <torus/bandwidth.hpp>
 #include <torus/report.hpp>
@@ -94,8 +95,7 @@ void add_classes(const Setting& setting, Rows& rows) {
                     fmt::format("{}: {}, each a machine {} with {}, in {} by what is dead or slow", setting.groups->text(),
                                 counted(machine.topology.nodes(), "node"), machine.topology.text(),
                                 counted(static_cast<std::uint64_t>(machine.ports), "port"), counted(classes.size(), "class", "classes")));
-  for (const Setting* each : classes) {
-    if (rows.size() > most_rows) break;
+  for (const Setting* each : std::span(classes).first(std::min(classes.size(), most_rows))) {
     const std::string damage = damage_text(each->machine.topology.faults());
     const std::string predicted = !each->plan.predicts() ? "no formula"
                                                          : fmt::format("formula {}, {}", counted(each->plan.steps, "step"),
