@@ -330,23 +330,23 @@ constexpr std::int32_t most_hops_of_points = 512;
 
 void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  // A reduce whose steps and routes run backwards is a broadcast: what each node gives comes to the root by some way. A scan is a broadcast
-  // of what has a part of the first node's vector in it.
-  const bool scan = asked.request.collective == Collective::scan;
-  const bool one = scan || asked.request.collective == Collective::broadcast || asked.request.collective == Collective::reduce;
+  // A reduce whose steps and routes run backwards is a broadcast: what each node gives comes to the root by some way. A scan and an
+  // all-reduce are broadcasts of what has a part of the first node's vector in it.
+  const bool sums = asked.request.collective == Collective::scan || asked.request.collective == Collective::allreduce;
+  const bool one = sums || asked.request.collective == Collective::broadcast || asked.request.collective == Collective::reduce;
   // Of several messages each needs what a broadcast of it needs, and they together the bytes of all. On a whole torus all sources are
   // alike.
   const bool several =
       asked.request.collective == Collective::multinode_broadcast && is_torus(topology) && topology.whole() && !asked.rates;
   if ((!one && !several) || asked.shared || topology.living_nodes() <= 2) return;
-  const NodeId source = asked.request.sources.front();
+  const NodeId source = sums ? first_living(topology) : asked.request.sources.front();
   if (asked.packet && eccentricity_or_less(topology, source) > most_hops_of_points) return;
   const std::uint64_t ports = asked.channels.begin()->first;
   std::optional<double> byte_s;
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
   bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
                                   asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
-  if ((several || scan) && asked.request.bytes > 0)
+  if ((several || sums) && asked.request.bytes > 0)
     bounds.points->least_load = std::max(1.0, bounds.channel_bytes * static_cast<double>(ports) / static_cast<double>(asked.request.bytes));
 }
 
@@ -388,7 +388,10 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
   } else {
     bound_reduction(machine, request, bounds);
     if (request.collective == Collective::allreduce) bound_allreduce(machine, request, bounds);
-    if (request.collective == Collective::scan) bound_filling(machine, static_cast<double>(request.bytes), bounds);
+    if (request.collective == Collective::scan) {
+      bound_filling(machine, static_cast<double>(request.bytes), bounds);
+      bound_scan_filling(machine, static_cast<double>(request.bytes), bounds);
+    }
     bound_points(asked, bounds);
   }
   bound_cuts(machine, request, bounds);

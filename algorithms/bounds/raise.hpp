@@ -29,6 +29,9 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
 void bound_allreduce(const Machine& machine, const Request& request, Bounds& bounds);
 /// allreduce.cpp: what filling leaves of `bytes` that each node must bring to each that is later in rank. After the bounds of bytes.
 void bound_filling(const Machine& machine, double bytes, Bounds& bounds);
+/// reductions.cpp: the bytes of a scan of `bytes`, and after bound_filling() what filling leaves between its columns.
+void bound_scan_columns(const Machine& machine, double bytes, Bounds& bounds);
+void bound_scan_filling(const Machine& machine, double bytes, Bounds& bounds);
 /// The model time that filling leaves; at least one pair of nodes.
 double filling_time_s(const Bounds& bounds, const CostModel& cost);
 

@@ -12,16 +12,36 @@
 ///    sum of all c_v. And m over the channels of the weakest node, each way; and m over each cut, each way.
 ///  - Reduce: m over c_root; (N-1) m over the sum of all c_v; m over the weakest node's.
 ///  - Scatter, gather: (N-1) b over c_root, and for the middle cuts the blocks beyond over the links.
-///  - Scan: m over the weakest node's. And on untwisted whole shapes m over the channels into an end of a line of the last dimension. Let U
-///    be the last places of all these lines. In the order of ranks nodes of U and others take turns, so the first nodes of the g = N/n
-///    runs of U have results with g different sets of others' contributions in them, each more than the one before. As vectors of how
-///    often each other node contributes, these are linearly independent, and all that the nodes of U hold is a sum of partials that
-///    entered U and of their own. So g partials of each segment enter at least, g m bytes, over g times the channels of one line.
-///    Barrier: none.
+///  - Scan: m over the weakest node's; more below.   Barrier: none.
 /// Where dimensions differ in speed, the bytes take at least as long as on the fastest; all-reduce: more in allreduce.cpp.
 /// Combining: N-1 combinations of m bytes in all, so the busiest nodes combine m (N-1)/N at least, summed over the steps; a reduce's the
 /// same.
 /// Specific to reductions: Patarasuk & Yuan 2009 for m (N-1)/N with one port; the rest is this project's.
+///
+/// Scan, from the columns of the last dimension. n places of a dimension, G rows: the places of the dimensions before it. A *partial* is a
+/// sum of some nodes' contributions; nodes take none apart.
+///
+/// Runs. Let U be a set of nodes. In the order of ranks nodes of U and others take turns. The first node of each of the g runs of U with
+/// others before it has a result; restricted to others' contributions, these are linearly independent, each having more than the one
+/// before. All that U holds is sums of partials that entered U and of its own. So g partials of each segment enter U at least, g m bytes.
+///
+/// Columns. Let the last dimension be cut before some columns j, no two of them next to each other: h cuts, and U_j the columns from j on.
+/// Each row has results in all of them, of which (r, j) needs the contribution of (r, j-1). Look at the sum of partials that (r, j) makes
+/// its result of. If that contribution is in one that came up from column j-1 into U_j, these are as many different partials as there are
+/// such rows, since the row is that of the last contribution which did not come from U_j itself. Otherwise it is in one that came into U_j
+/// by another channel, and the last contribution of the sum of these is that of (r, j-1) or, if its own comes back to it, of (r, j). So
+/// they are linearly independent for all rows and all cuts together. Hence h G m bytes at least come up over the cuts or enter some U_j by
+/// other channels. With L bytes on the fullest channel, h channels of a row up over the cuts and w others: L >= m h / (h + w). A line has w
+/// = 0, a ring 1, with h = n/2. A twist adds links that move along the last dimension, if that is a long one.
+/// Dead links only take channels away.
+///
+/// Cuts, packet switching. The places from j on of a dimension that is a line are G runs with others before them, those before j are G-1.
+/// So G partials come up over each cut and G-1 come down, by channels that no other cut has: (n-1) (2G-1) messages, over all lines. A node
+/// receives as many of them in a step as it has ports.
+///
+/// Filling, packet switching. Columns a < b are d+1 hops apart. What b receives before step s + d depends on what a sends before step s.
+/// Restricted to contributions from column a, the results of column b are G independent ones. So all steps but any d in a row carry G m
+/// bytes out of a or into b (allreduce.cpp has what follows): m over the channels of a row. On lines the ends, n-1 apart; on rings n/2.
 
 #include <algorithm>
 #include <string>
@@ -89,6 +109,35 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const R
   }
 }
 
+/// Of a row, in one direction each.
+struct ColumnCuts {
+  std::uint64_t cuts = 0, others = 0;  // h, w
+
+  explicit ColumnCuts(const Topology& topology) {
+    const Factor last = factors(topology).back();
+    cuts = last.n / 2;
+    switch (last.wiring) {
+      case Wiring::line: cuts = 1; break;
+      case Wiring::ring: others = 1; break;
+      case Wiring::complete: others = last.n * (last.n - 1) / 2 - (last.n - 1) / 2 - cuts; break;  // but those between the same cuts
+    }
+    if (!topology.twisted()) return;
+    // Over the end of a short dimension links move by half a long one: half of them enter some U_j, each from k rows of 2k.
+    for (const Factor& f : factors(topology)) others += f.n < last.n ? 2 : 0;
+  }
+  double share() const { return static_cast<double>(cuts) / static_cast<double>(cuts + others); }
+};
+
+/// Partials that cross the cuts of all lines.
+std::uint64_t crossings_of_lines(const Topology& topology) {
+  std::uint64_t sum = 0, rows = 1;
+  for (const Factor& f : factors(topology)) {
+    if (f.wiring == Wiring::line) sum += (f.n - 1) * (2 * rows - 1);
+    rows *= f.n;
+  }
+  return sum;
+}
+
 }  // namespace
 
 void bound_reduction(const Machine& machine, const Request& request, Bounds& bounds) {
@@ -122,10 +171,7 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
       // The last node need not send; on a whole shape the first has no more channels.
       const std::uint64_t out = topology.whole() ? figures.weakest : std::min(figures.ports, channels_of(topology, first_living(topology)));
       raise_bytes(bounds, bytes / static_cast<double>(out), "a node sends its vector" + over(out));
-      if (!topology.whole() || topology.twisted()) break;
-      const Factor last = factors(topology).back();
-      raise_bytes(bounds, bytes / static_cast<double>(last.end_cut()),
-                  "each line of dimension " + std::to_string(last.dimension) + " brings its end a sum of its own" + over(last.end_cut()));
+      bound_scan_columns(machine, bytes, bounds);
       break;
     }
     case Collective::scatter:
@@ -136,6 +182,33 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
   double fastest = machine.cost.byte_s;
   for (const Factor& f : factors(topology)) fastest = std::min(fastest, machine.cost.byte_s_of(f.dimension));
   bounds.channel_time_s = bounds.channel_bytes * fastest;
+}
+
+void bound_scan_columns(const Machine& machine, double bytes, Bounds& bounds) {
+  const Topology& topology = machine.topology;
+  if (topology.living_nodes() < topology.nodes()) return;  // dead links only take channels away
+  const ColumnCuts cuts(topology);
+  const std::string dimension = std::to_string(factors(topology).back().dimension);
+  raise(bounds.channel_bytes, bounds.bytes_reason, bytes * cuts.share(),
+        "the rows of dimension " + dimension + " bring " + counted(cuts.cuts, "column") + " sums of their own" +
+            over(cuts.cuts + cuts.others) + " each");
+  if (machine.switching != Switching::packet || topology.twisted()) return;
+  std::uint64_t received = 0;
+  for (const auto& [usable, nodes] : senders(topology, static_cast<std::uint64_t>(machine.ports))) received += usable * nodes;
+  const std::uint64_t crossings = crossings_of_lines(topology);
+  raise(bounds.channel_bytes, bounds.bytes_reason, bytes * static_cast<double>(crossings) / static_cast<double>(received),
+        counted(crossings, "sum crosses", "sums cross") + " the cuts of lines," + over(received));
+}
+
+void bound_scan_filling(const Machine& machine, double bytes, Bounds& bounds) {
+  const Topology& topology = machine.topology;
+  if (machine.switching != Switching::packet || topology.living_nodes() < topology.nodes() || topology.twisted() || bounds.filling.empty())
+    return;
+  const Factor last = factors(topology).back();
+  if (last.wiring == Wiring::complete) return;
+  const std::uint64_t apart = last.wiring == Wiring::line ? last.n - 1 : last.n / 2;
+  if (apart < 2) return;
+  bounds.filling.push_back({apart - 1, bytes * machine.cost.byte_s_of(last.dimension) / static_cast<double>(last.end_cut())});
 }
 
 }  // namespace torus

@@ -103,7 +103,7 @@ std::optional<PairedLine::Sum> PairedLine::message(std::int32_t place, std::int3
   if (doubles_) {  // register 1: the sum of the s places before a place; s goes through the binary digits of n-1
     const std::int32_t left = steps() - 1 - step, others = n_ - 1, digit = others >> left & 1, s = others >> (left + 1);
     const bool later = (others & ((std::int32_t{1} << left) - 1)) != (std::int32_t{1} << left) - 1;  // a digit 0 is to come
-    return Sum{s + digit, 1 - digit, digit != 0 || later, later};
+    return Sum{s + digit, 1 - digit, digit != 0 || later, later, {modulo(place - s, n_), s + digit}};
   }
   const std::int32_t way = partner(place, step, true);
   if (way == 0) return std::nullopt;
@@ -112,7 +112,8 @@ std::optional<PairedLine::Sum> PairedLine::message(std::int32_t place, std::int3
   const std::int32_t count = std::min(news, n_ - 1 - there.behind - there.ahead);
   if (count <= 0) return std::nullopt;
   const bool whole = count == here.behind + here.ahead + 1;
-  return Sum{way, whole ? 0 : 1, whole, false};
+  const std::int32_t receiver = place + way, first = way > 0 ? receiver - there.behind - count : receiver + there.ahead + 1;
+  return Sum{way, whole ? 0 : 1, whole, false, {modulo(first, n_), count}};
 }
 
 std::optional<PairedLine::Sum> PairedLine::sum(std::int32_t place, std::int32_t step) const noexcept {

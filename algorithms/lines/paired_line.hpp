@@ -33,6 +33,7 @@ class PairedLine {
     int from;             ///< register 0: the sum of all that has come, 1: what goes on
     bool keeps;
     bool into_both;  ///< the receiver combines it into both registers, else into 0
+    Run places;      ///< whose sum it is
   };
 
   explicit PairedLine(const DimensionShape& line) noexcept
@@ -66,7 +67,8 @@ class PairedLine {
   std::int32_t longest_exchanged(std::int32_t step) const noexcept;
 
   /// All-reduce: what a place sends, if anything. On an odd ring the rest goes back by a place in the last step: else a message would have
-  /// to take a sum apart.
+  /// to take a sum apart. A scan needs a first place that no sum reaches over to the other side of its receiver: place 0 of an even ring,
+  /// n-2 of an odd one.
   std::optional<Sum> sum(std::int32_t place, std::int32_t step) const noexcept;
   /// Sums that the busiest place adds in that step: to what is in a register, which costs nothing while it is empty.
   std::int32_t combined(std::int32_t step) const noexcept { return doubles_ && step > 0 && message(0, step)->into_both ? 2 : 1; }

@@ -12,11 +12,15 @@
 /// contribution to the next row, in which these sums run left, in register 1. So the node in the middle of a row knows in half the time all
 /// rows before it. Its sum goes up, right and, without its own row, left.
 ///
-/// The messages of one segment are timed by a list, each as soon as it can be and ports are free. The other segments follow q steps apart:
-/// a port has no two messages of steps that are equal modulo q. Each channel carries each segment once at most.
-/// Machine  any shape without holes, twists included, packet (single hops), any ports, no channel shared.
+/// With one port and two axes of which the last is no line, a segment may also go from rank to rank, *in a chain*. From row to row another
+/// node relays the sum, in register 1: of two segments not the same, so that each node takes part in three messages of two segments.
+///
+/// The messages of one segment, or of two in a chain, are timed by a list, each as soon as it can be and ports are free. The other segments
+/// follow q steps apart: a port has no two messages of steps that are equal modulo q. Each channel carries each segment once at most.
+/// Machine  any shape, twists included, packet (single hops), any ports, no channel shared. Dead links that no message needs do no harm: on
+///          tori many.
 /// Steps    T + q (S-1). T and q are as found. With all ports q = 1, and T = n_0 - 1 + 2 (n_1 - 1 + .. + n_{K-1} - 1), or where the
-///          rows meet n_0 - 1 + n_1 - 1, and one more where n_1 is even.
+///          rows meet n_0 - 1 + n_1 - 1, and one more where n_1 is even. In a chain T is about N and q mostly 3/2.
 /// Bytes    m / S in each step.   Header  none.
 /// Memory   K vectors a node; 2 where the rows meet. Tables of about 150 bytes a message.
 /// Order    what is nearest comes first: for commuting operators.
@@ -43,6 +47,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/scan_in_turns.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus::reduction::pipelined {
 namespace {
@@ -61,15 +66,20 @@ struct Telling {
   unsigned own;   // the sender's register
   unsigned into;  // the receiver's, a bit each
   Takes takes;
-  bool sum;  // that goes up: the receiver's Takes::sums takes it
+  bool sum;              // that goes up: the receiver's Takes::sums takes it
+  unsigned segment = 0;  // of a round
 };
 
-/// The messages of one segment, on axes that have links.
+/// The messages of a segment, or of a round of two, on axes that have links.
 class Tellings {
  public:
   explicit Tellings(const Topology& topology) : topology_{topology}, axes_{linked_dimensions(topology)} {}
 
   std::vector<Telling> take() { return std::move(all_); }
+  /// Whether all links are alive.
+  bool pass() const {
+    return std::all_of(all_.begin(), all_.end(), [&](const Telling& t) { return topology_.passes(t.from, t.leg.dimension, t.leg.hops); });
+  }
   std::size_t axes() const { return axes_.size(); }
   std::int32_t extent(std::size_t axis) const { return topology_.extent(axes_[axis]); }
 
@@ -104,6 +114,26 @@ class Tellings {
     }
   }
 
+  /// Whether there are two axes, and the ends of the last one are neighbours.
+  bool rows_close() const { return axes() == 2 && !topology_.twisted() && topology_.wiring(axes_[1]) != Wiring::line; }
+  /// A round of two segments in the order of ranks, where rows close. The sum of a row gets to the first node of the next by the first
+  /// node of its own or by the last of the next.
+  void add_chain() {
+    for (NodeId node = 0; node + 1 < topology_.nodes(); ++node) {
+      for (const unsigned segment : {0U, 1U}) {
+        if (!at_end(node, 1)) {
+          add(node, 1, 1, 0, 1, Takes::all, false, segment);
+        } else if (segment == 0) {
+          add(node, 1, 1, 0, 2, Takes::all, false, segment);
+          add(first_of_row(node), 0, 1, 1, 1, Takes::all, false, segment);
+        } else {
+          add(node, 0, 1, 0, 2, Takes::all, false, segment);
+          add(beside(node, 0, 1), 1, 1, 1, 1, Takes::all, false, segment);
+        }
+      }
+    }
+  }
+
  private:
   std::int32_t place(NodeId node, std::size_t axis) const { return topology_.coordinate(node, axes_[axis]); }
   bool at_end(NodeId node, std::size_t axis) const { return place(node, axis) + 1 == extent(axis); }
@@ -133,10 +163,14 @@ class Tellings {
     }
     return bits;
   }
-  void add(NodeId node, std::size_t axis, int places, unsigned own, unsigned into, Takes takes, bool sum) {
+  /// On two axes.
+  NodeId first_of_row(NodeId node) const { return node - static_cast<NodeId>(place(node, 1)) * topology_.stride(axes_[1]); }
+  /// Over the end of a row back to its first node.
+  void add(NodeId node, std::size_t axis, int places, unsigned own, unsigned into, Takes takes, bool sum, unsigned segment = 0) {
     const Dimension d = axes_[axis];
     const std::int32_t hops = places > 0 ? 1 : topology_.reverse(d, 1);
-    all_.push_back({node, beside(node, axis, places), {d, hops}, own, into, takes, sum});
+    const NodeId to = places > 0 && at_end(node, axis) ? first_of_row(node) : beside(node, axis, places);
+    all_.push_back({node, to, {d, hops}, own, into, takes, sum, segment});
   }
 
   const Topology& topology_;
@@ -165,8 +199,9 @@ struct ByNode {
 /// When each message goes, by a list.
 class Timetable {
  public:
-  Timetable(const Machine& machine, std::vector<Telling> tellings)
+  Timetable(const Machine& machine, std::vector<Telling> tellings, unsigned segments)
       : ports_{machine.ports},
+        segments_{segments},
         tellings_{std::move(tellings)},
         sent_(tellings_, machine.topology.nodes(), [](const Telling& t) { return t.from; }),
         received_(tellings_, machine.topology.nodes(), [](const Telling& t) { return t.to; }) {}
@@ -199,7 +234,7 @@ class Timetable {
       while (step < from + period && (taken(sent_.of(t.from), step, period) || taken(received_.of(t.to), step, period))) ++step;
       if (step == from + period) return std::nullopt;
       steps_[i] = step;
-      const BlockId id = t.own;
+      const BlockId id = t.own * segments_ + t.segment;
       schedule.add(step, t.from, t.to, {&t.leg, 1}, {&id, 1}, t.own > 0 ? Manner::combine : Manner::share,
                    static_cast<std::uint8_t>(t.into));
       each_after(i, [&](std::uint32_t later, Step delay) {
@@ -226,10 +261,12 @@ class Timetable {
     const Telling& telling = tellings_[i];
     for (const std::uint32_t next : sent_.of(telling.to)) {
       const Telling& later = tellings_[next];
+      if (later.segment != telling.segment) continue;
       if ((telling.into >> later.own & 1U) != 0 && takes(later, telling)) f(next, 1);
     }
     for (const std::uint32_t arrival : received_.of(telling.from)) {
       const Telling& later = tellings_[arrival];
+      if (later.segment != telling.segment) continue;
       if ((later.into >> telling.own & 1U) != 0 && !takes(telling, later)) f(arrival, 0);
     }
   }
@@ -240,40 +277,55 @@ class Timetable {
   }
 
   const int ports_;
+  const unsigned segments_;  // of a round
   const std::vector<Telling> tellings_;
   const ByNode sent_, received_;
   std::vector<Step> steps_;  // by message
   std::vector<std::pair<Step, std::uint32_t>> waiting_;
 };
 
-/// Adds the tables of the two shortest periods, and one of few steps for a single segment.
-void add_tables(const Machine& machine, std::vector<Telling> tellings, std::vector<RepeatedSchedule>& out) {
-  Timetable timetable(machine, std::move(tellings));
+/// Adds the tables of the two shortest periods and, of a single segment, one of few steps.
+void add_tables(const Machine& machine, std::vector<Telling> tellings, unsigned segments, std::vector<ScanTable>& out) {
+  Timetable timetable(machine, std::move(tellings), segments);
   Step steps = std::numeric_limits<Step>::max();
   const auto add = [&](Step period) {
     auto schedule = timetable.in_period(period);
     if (!schedule) return false;
     if (schedule->steps() >= steps) return true;  // a longer period for nothing
     steps = schedule->steps();
-    out.emplace_back(machine, *std::move(schedule), period, 1);
+    out.push_back({RepeatedSchedule(machine, *std::move(schedule), period, segments), segments});
     return true;
   };
   Step period = timetable.least_period();
   while (!add(period)) ++period;
-  for (const Step longer : {period + 1, wide}) add(longer);
+  add(period + 1);
+  if (segments == 1) add(wide);
 }
 
-std::vector<RepeatedSchedule> make_tables(const Machine& machine) {
-  std::vector<RepeatedSchedule> tables;
-  Tellings tellings(machine.topology);
-  if (tellings.axes() > 0) tellings.add_up_and_back();
-  const std::int32_t row = tellings.axes() == 2 ? tellings.extent(1) : 0;
-  add_tables(machine, tellings.take(), tables);
-  if (row > 2) {
-    Tellings meeting(machine.topology);
-    meeting.add_meeting(row / 2);
-    add_tables(machine, meeting.take(), tables);
-  }
+/// The messages of a round.
+struct Flow {
+  std::vector<Telling> tellings;
+  unsigned segments;
+};
+
+/// Those that need no dead link. If there is any, the first is of one segment.
+std::vector<Flow> flows(const Machine& machine) {
+  std::vector<Flow> all;
+  const auto add = [&](unsigned segments, auto&& make) {
+    Tellings tellings(machine.topology);
+    make(tellings);
+    if (tellings.pass()) all.push_back({tellings.take(), segments});
+  };
+  const Tellings on(machine.topology);
+  add(1, [&](Tellings& t) { return on.axes() > 0 ? t.add_up_and_back() : void(); });
+  if (on.axes() == 2 && on.extent(1) > 2) add(1, [&](Tellings& t) { t.add_meeting(on.extent(1) / 2); });
+  if (on.rows_close() && machine.ports == 1) add(2, [](Tellings& t) { t.add_chain(); });
+  return all;
+}
+
+std::vector<ScanTable> make_tables(const Machine& machine) {
+  std::vector<ScanTable> tables;
+  for (Flow& flow : flows(machine)) add_tables(machine, std::move(flow.tellings), flow.segments, tables);
   return tables;
 }
 
@@ -288,6 +340,12 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                    "pipelined has tables for up to " + std::to_string(most_nodes) + " nodes and a register for each of up to " +
                        std::to_string(most_axes) + " dimensions",
                    smaller(machine.topology, fits).text()};
+  }
+  if (!machine.topology.whole() && flows(machine).empty()) {
+    const Faults& faults = machine.topology.faults();
+    return Refusal{Refusal::About::faults,
+                   counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node"),
+                   "pipelined needs the links within the lines of the last dimension and of their ends alive"};
   }
   return too_many_chunks("pipelined", machine.topology, request,
                          static_cast<std::uint32_t>(std::max<std::size_t>(2, linked_dimensions(machine.topology).size())));
@@ -307,12 +365,12 @@ constexpr Algorithm scan{
                       "lines do the same in the next dimension, and so on.",
              .then =
                  "As soon as the last node of a line knows the sum of all before the line, that runs back over it; in two dimensions the "
-                 "sums of the rows can meet in the middle instead.",
+                 "sums of the rows can meet in the middle instead. With one port very long vectors go from rank to rank.",
              .good = "Each channel carries each segment once, and the next segment follows as soon as the ports are free: a long vector "
                      "takes hardly longer than it takes to leave a node."},
     .terms = terms,
     .native = {.switching = Switching::packet},
-    .needs = {.takes_twists = true},
+    .needs = {.lives_with_holes = true, .takes_twists = true},
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,

@@ -208,7 +208,7 @@ class Timetable {
 };
 
 /// In the fewest steps found, not to be repeated; and with the shortest period found.
-std::vector<RepeatedSchedule> make_tables(const Machine& machine) {
+std::vector<ScanTable> make_tables(const Machine& machine) {
   const Topology& topology = machine.topology;
   std::vector<Telling> tellings;
   add_tellings(topology, 0, topology.nodes(), tellings);
@@ -218,11 +218,11 @@ std::vector<RepeatedSchedule> make_tables(const Machine& machine) {
   for (Step period = std::max<Step>(1, once.most_uses());; ++period) {
     Timetable in_turns(machine, channels, period);
     if (!std::all_of(tellings.begin(), tellings.end(), [&](const Telling& telling) { return in_turns.add(telling); })) continue;
-    std::vector<RepeatedSchedule> tables;
+    std::vector<ScanTable> tables;
     Schedule first = once.take();
     const Step steps = std::max<Step>(1, first.steps());
-    tables.emplace_back(machine, std::move(first), steps, 1);
-    tables.emplace_back(machine, in_turns.take(), period, 1);
+    tables.push_back({RepeatedSchedule(machine, std::move(first), steps, 1)});
+    tables.push_back({RepeatedSchedule(machine, in_turns.take(), period, 1)});
     return tables;
   }
 }

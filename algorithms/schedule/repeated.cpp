@@ -47,15 +47,19 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
   std::vector<const Schedule::Send*> by_step(all.size());
   std::transform(all.begin(), all.end(), by_step.begin(), [](const Schedule::Send& s) { return &s; });
   std::stable_sort(by_step.begin(), by_step.end(), [](const auto* a, const auto* b) { return a->step < b->step; });
-  std::vector<std::uint8_t> held(first_.nodes(), 1);  // registers that hold something, a bit each
+  const BlockId lanes = std::max<BlockId>(1, stride);
+  std::vector<std::uint8_t> held(std::size_t{first_.nodes()} * lanes, 1);  // registers that hold something, a bit each, by node and lane
+  const auto held_of = [&](NodeId node, const Schedule::Send& s) -> std::uint8_t& {
+    return held[std::size_t{node} * lanes + first_.blocks(s)[0] % lanes];
+  };
   for (auto s = by_step.begin(); s != by_step.end();) {
     const auto arrives = std::find_if(s, by_step.end(), [step = (*s)->step](const auto* later) { return later->step != step; });
     for (auto sent = s; sent != arrives; ++sent) {
-      if ((*sent)->manner == Manner::combine) held[(*sent)->from] &= 1U;
+      if ((*sent)->manner == Manner::combine) held_of((*sent)->from, **sent) &= 1U;
     }
     for (; s != arrives; ++s) {
       if ((*s)->manner != Manner::combine && (*s)->manner != Manner::share) continue;
-      std::uint8_t& here = held[(*s)->to];
+      std::uint8_t& here = held_of((*s)->to, **s);
       const auto combined = static_cast<std::uint32_t>(std::popcount(static_cast<unsigned>(here & (*s)->registers)));
       if (combined > 0) add(work, **s, (*s)->to, combined * (*s)->blocks);
       here |= (*s)->registers;

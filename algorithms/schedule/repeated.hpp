@@ -11,7 +11,7 @@ namespace torus {
 
 /// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. All sends
 /// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. Once a node has given
-/// something away, all its registers beyond 0 are empty.
+/// something away, all its registers beyond 0 are empty, of the blocks that are equal modulo `stride`.
 class RepeatedSchedule {
  public:
   RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride);

@@ -50,8 +50,8 @@ struct Bounds {
 
   std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
-  /// Where no channel is shared: of broadcasts; of reduces, which are broadcasts backwards; of scans, which broadcast the first node's
-  /// part; of multi-node broadcasts, of one of the sources.
+  /// Where no channel is shared: of broadcasts; of reduces, which are broadcasts backwards; of scans and all-reduces, which broadcast the
+  /// first node's part; of multi-node broadcasts, of one of the sources.
   std::optional<BroadcastPoints> points = {};
 
   /// All-reduce and scan under packet switching, up to 1,024 nodes; the pairs that are farthest apart first.
@@ -62,8 +62,8 @@ struct Bounds {
 
   /// Few steps and few bytes at once: of a broadcast and a reduce, the minimum over the steps R of R steps with the bytes that R steps need
   /// (broadcast_bounds.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
-  /// more, of a scan with those of the first node; of an all-reduce and a scan also the minimum over the steps R of R steps with the bytes
-  /// that a pipeline of R steps needs to fill; else as simple_model_time_s(). Up to some milliseconds.
+  /// more, of an all-reduce and a scan with those of the first node, and also the minimum over the steps R of R steps with the bytes that a
+  /// pipeline of R steps needs to fill; else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {

@@ -1,6 +1,10 @@
 // Exchanges along the dimensions and scans along lines: every contributor once, in the steps and bytes that they promise.
+#include <random>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <torus/catalogue.hpp>
 
@@ -82,22 +86,84 @@ TEST_CASE("an exchange rotates where that takes less model time and the ports al
   CHECK(chosen("2x12", 0) == "whole");
 }
 
-TEST_CASE("a scan gives every node the contributions up to its own, on every shape, with one port and one spare register",
+namespace {
+
+/// Steps of a scan along the lines of one dimension.
+std::uint64_t steps_of_line(const Topology& topology, Dimension d, int ports, bool first) {
+  const auto& [extent, wiring] = topology.shape()[static_cast<std::size_t>(d)];
+  const auto n = static_cast<std::uint64_t>(extent);
+  if (wiring == Wiring::complete && ports + 1 >= extent) return 1;
+  bool closes = wiring != Wiring::line;
+  for (Dimension earlier = 0; topology.twisted() && earlier < d; ++earlier) closes = closes && topology.extent(earlier) <= extent;
+  if (!closes) return ports == 1 && !first && n % 2 != 0 ? n : n - 1;
+  return ports > 1 || n % 2 == 0 ? n / 2 : n == 3 ? 2 : (n + 3) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("a scan along lines gives every node the contributions up to its own, on every shape, with any ports, as predicted",
           "[conformance]") {
   const Algorithm& line = *find_algorithm(Collective::scan, "line");
-  for (const Topology& topology : shapes()) {
-    const Machine machine(topology, 1, Switching::packet);
-    std::uint64_t steps = 0, before = 0;
-    for (const DimensionShape& d : topology.shape()) {
-      if (d.extent > 1) steps += ++before * static_cast<std::uint64_t>(d.extent - 1);
-    }
-    for (const Bytes bytes : {0U, 4U, 52U}) {
-      CAPTURE(topology.text(), bytes);
-      const auto [run, complaint] =
-          support::judged(line, machine, support::reduction_request(Collective::scan, bytes, {Operator::sum, ElementType::f32}));
-      CHECK(complaint == "");
-      CHECK(run.result.steps == steps);
-      CHECK(run.plan.registers <= 2);
+  std::vector<Topology> all = shapes();
+  for (const char* text :
+       {"13", "2x9", "mesh:7", "5mx3", "3x5m", "4x8t", "8x4t", "2x4x4t", "4x2x4t", "5c", "6cx3", "3x4c", "9x2m", "mesh:3x2x5"})
+    all.push_back(Topology::parse(text));
+  for (const Topology& topology : all) {
+    for (const int ports : {1, 2, 3, 0}) {
+      if (ports > topology.max_ports()) continue;
+      Machine machine(topology, ports, Switching::packet);
+      machine.cost.combine_s = 5e-11;
+      std::uint64_t steps = 0;
+      bool first = true;
+      for (Dimension d = 0; d < topology.dimensions(); ++d) {
+        if (topology.extent(d) == 1) continue;
+        steps += steps_of_line(topology, d, machine.ports, first);
+        first = false;
+      }
+      for (const Bytes bytes : {0U, 4U, 52U}) {
+        CAPTURE(topology.text(), ports, bytes);
+        const auto [run, complaint] =
+            support::judged(line, machine, support::reduction_request(Collective::scan, bytes, {Operator::sum, ElementType::f32}));
+        CHECK(complaint == "");
+        CHECK(run.result.steps == steps);
+        CHECK(run.plan.registers <= 4);
+      }
     }
   }
+}
+
+TEST_CASE("a scan along lines goes round dead links, one in each ring, as predicted", "[conformance]") {
+  const Algorithm& line = *find_algorithm(Collective::scan, "line");
+  const Request request = support::reduction_request(Collective::scan, 24);
+  std::mt19937_64 random(support::seed());
+  for (int turn = 0; turn < 40; ++turn) {
+    std::string shape;
+    for (auto d = 1 + support::random_below(random, 3); d > 0; --d)
+      shape += (shape.empty() ? "" : "x") + std::to_string(2 + support::random_below(random, turn % 2 == 0 ? 7 : 4));
+    const Topology whole = Topology::parse(shape);
+    std::vector<Link> dead;
+    std::set<std::pair<Dimension, NodeId>> rings;
+    for (auto links = 1 + support::random_below(random, 4); links > 0; --links) {
+      const auto node = static_cast<NodeId>(support::random_below(random, whole.nodes()));
+      const auto d = static_cast<Dimension>(support::random_below(random, static_cast<std::uint64_t>(whole.dimensions())));
+      if (rings.emplace(d, node - static_cast<NodeId>(whole.coordinate(node, d)) * whole.stride(d)).second) dead.push_back({node, d, +1});
+    }
+    const Topology topology = whole.with_faults({.dead_links = dead});
+    Machine machine(topology, static_cast<int>(1 + support::random_below(random, static_cast<std::uint64_t>(topology.max_ports()))),
+                    Switching::packet);
+    machine.cost.combine_s = 5e-11;
+    CAPTURE(support::seed(), turn, topology.text(), machine.ports);
+    REQUIRE_FALSE(refuses(line, machine, request));
+    const auto [run, complaint] = support::judged(line, machine, request);
+    CHECK(complaint == "");
+    for (Dimension d = 0; d < topology.dimensions(); ++d) CHECK(run.plan.steps >= static_cast<std::uint64_t>(topology.extent(d) / 2));
+  }
+  const auto refused = [&](const char* shape, Faults faults) {
+    return refuses(line, Machine(Topology::parse(shape).with_faults(std::move(faults)), 0, Switching::packet), request).has_value();
+  };
+  CHECK_FALSE(refused("6x6", {.dead_links = {{3, 0, 1}}}));
+  CHECK(refused("6x6", {.dead_links = {{3, 0, 1}, {15, 0, 1}}}));  // both in column 3
+  CHECK(refused("6x6", {.dead_nodes = {3}}));
+  CHECK(refused("mesh:6x6", {.dead_links = {{3, 0, 1}}}));
+  CHECK(refused("6x6c", {.dead_links = {{3, 1, 1}}}));
 }

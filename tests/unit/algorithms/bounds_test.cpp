@@ -335,6 +335,30 @@ TEST_CASE("an all-reduce is bounded by partitions of the nodes and by how long i
   CHECK(of(holed).steps == 8);
 }
 
+TEST_CASE("a scan is bounded by the columns of its last dimension", "[unit]") {
+  constexpr Bytes bytes = Bytes{1} << 20U;
+  const auto of = [](const char* on, int ports, Switching switching = Switching::packet) {
+    return lower_bounds(Machine(shape(on), ports, switching),
+                        {.collective = Collective::scan, .sources = {}, .bytes = bytes, .parameters = {}, .expected_sources = {}});
+  };
+  const auto share = [&](const Bounds& bounds) { return bounds.channel_bytes / static_cast<double>(bytes); };
+  CHECK(share(of("8x8", 0)) == Approx(4.0 / 5));  // four cuts and the wrap-around channel
+  CHECK(share(of("8", 0)) == Approx(4.0 / 5));
+  CHECK(share(of("5x15", 0)) == Approx(7.0 / 8));
+  CHECK(share(of("6x6c", 0)) == Approx(3.0 / 13));  // 15 pairs but two within 1, 2 and 3, 4
+  CHECK(share(of("4x4x8t", 0)) == Approx(4.0 / 9));
+  CHECK(share(of("8x4t", 0)) == Approx(2.0 / 3));  // the twist moves along the first dimension
+  CHECK(share(of("mesh:8x8", 0)) == Approx(1));
+  // Over each of seven cuts between columns 8 sums up and 7 down, over each between rows one.
+  CHECK(share(of("mesh:8x8", 1)) == Approx((7 * 15 + 7) / 64.0));
+  CHECK(share(of("mesh:8x8", 1, Switching::wormhole)) == Approx(1));
+  // Columns 7 apart on a line, 4 on a ring.
+  CHECK(of("mesh:8x8", 0).filling.back().hops == 6);
+  CHECK(of("mesh:8x8", 0).filling.back().bytes_s == Approx(1e-10 * bytes));
+  CHECK(of("8x8", 0).filling.back().hops == 3);
+  CHECK(of("8x8", 0).filling.back().bytes_s == Approx(1e-10 * bytes / 2));
+}
+
 TEST_CASE("where dimensions differ in speed, corners and lines bound all collectives as they are", "[unit]") {
   constexpr Bytes bytes = 1000;
   const auto seconds = [](const char* on, std::vector<double> speeds, Collective collective, NodeId root = 7) {
