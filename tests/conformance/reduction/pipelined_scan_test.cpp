@@ -76,7 +76,7 @@ TEST_CASE("a pipelined scan does without the links that none of its messages nee
   for (const int ports : {1, 2, 0}) {
     for (const Machine& machine : {dead("6x6", {{3, 0, 1}, {9, 0, 1}, {11, 1, 1}}, ports), dead("3x4x4", {{0, 0, 1}, {4, 1, 1}}, ports)}) {
       CAPTURE(machine.topology.text(), ports);
-      CHECK(support::judged(pipelined(), machine, scan_of(1 << 12, 64)).second == "");
+      CHECK(support::judged(pipelined(), machine, scan_of(1 << 12, 64)).complaint == "");
     }
     CHECK(refuses(pipelined(), dead("6x6", {{3, 1, 1}}, ports), scan_of(64, 0)));   // within a row
     CHECK(refuses(pipelined(), dead("6x6", {{11, 0, 1}}, ports), scan_of(64, 0)));  // of the ends of rows
