@@ -190,8 +190,8 @@ void bound_scan_columns(const Machine& machine, double bytes, Bounds& bounds) {
   const ColumnCuts cuts(topology);
   const std::string dimension = std::to_string(factors(topology).back().dimension);
   raise(bounds.channel_bytes, bounds.bytes_reason, bytes * cuts.share(),
-        "the rows of dimension " + dimension + " bring " + counted(cuts.cuts, "column") + " sums of their own" +
-            over(cuts.cuts + cuts.others) + " each");
+        "each row of dimension " + dimension + " brings " + counted(cuts.cuts, "column") + " a sum of its own" +
+            over(cuts.cuts + cuts.others));
   if (machine.switching != Switching::packet || topology.twisted()) return;
   std::uint64_t received = 0;
   for (const auto& [usable, nodes] : senders(topology, static_cast<std::uint64_t>(machine.ports))) received += usable * nodes;
