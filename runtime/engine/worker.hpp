@@ -165,8 +165,8 @@ struct WorkShare {
 /// On cache lines of its own. Each part names its owner.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
-  const Worker* all = nullptr;  ///< the workers of the process, by their indices
-  std::uint32_t batches = 0;    ///< of nodes, begun and ended: odd while it runs nodes. Written by the step runner, for Watch
+  const Worker* all = nullptr;     ///< the workers of the process, by their indices
+  std::uint32_t batches = 0;       ///< of nodes, begun and ended: odd while it runs nodes. Written by the step runner, for Watch
   FreeList* free_slots = nullptr;  ///< the first of its free lists
   RunningNode node;
   Tally tally;
