@@ -109,7 +109,7 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const R
   }
 }
 
-/// Of a row, in one direction each.
+/// The channels of a row, in one direction each: those in its cuts, and others.
 struct ColumnCuts {
   std::uint64_t cuts = 0, others = 0;  // h, w
 

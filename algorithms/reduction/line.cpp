@@ -143,7 +143,7 @@ class Line {
   std::int32_t up_ = 0, down_ = 0;  // steps of the streams
 };
 
-/// Of each line of a dimension that a dead link cuts open: its first node, and the place behind the link.
+/// Each line of a dimension that a dead link cuts open, by its first node, and the place behind the link.
 using Cuts = std::map<NodeId, std::int32_t>;
 
 constexpr std::int32_t most_places_of_cut = 4096;  // their loads are counted step by step
@@ -264,7 +264,7 @@ struct Load {
   std::uint64_t sent = 0, combined = 0;
 };
 
-/// Of a step. after: whether a place has something in register 1.
+/// The load of a step. after: whether a place has something in register 1.
 Load load_of(const Phase& phase, const Line& line, std::int32_t step, std::vector<std::uint8_t>& after) {
   if (step >= whole_steps && !line.rotated()) return {1, line.combined(step)};
   const std::vector<std::uint8_t> at_start = after;

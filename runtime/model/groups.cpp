@@ -339,7 +339,7 @@ Groups Groups::class_of(Faults faults, std::vector<NodeId> numbers) const {
   return some;
 }
 
-/// Of one class.
+/// The groups, of which there must be one class.
 Groups Groups::only_class(std::vector<Groups> classes) {
   if (classes.size() > 1)
     refuse_groups(classes.front().text_, "group " + std::to_string(classes[1].number_of(0)) +

@@ -71,7 +71,7 @@ struct KeptRule : SizeRule {
   std::vector<double> units = {};  // by destination, of zipf
 };
 
-/// Of the first place's, where places count from 0.
+/// The share of a place in that of the first one, where places count from 0.
 double share_of_place(std::uint64_t place, double exponent) noexcept { return std::pow(static_cast<double>(place + 1), -exponent); }
 
 /// The fewest units that hold these bytes.

@@ -22,7 +22,7 @@ using Contributors = std::uint32_t;  // a bit each
 /// By node, by set of contributors: whether the node can make a partial of just these.
 using Knowledge = std::vector<std::vector<bool>>;
 
-/// Of channels, by the node before them, the hops and the node behind.
+/// Whether a channel counts: the node before it, the hops and the node behind.
 using Counted = std::function<bool(NodeId, std::int32_t, NodeId)>;
 
 /// All ways in which partials can go over the links of a machine of a few nodes.

@@ -28,7 +28,7 @@ SlotLengths::ByClass lengths_held(const Members& members, const Slab& slab) {
     add_lengths(last, placement, alike > 0 ? members.wanted_count(any) : 0, 0, 1, alike, [&](auto i) { return members.wanted(any, i); });
     return last;
   }
-  // Of more pairs some stand for all, of each destination as many. A table is looked through, since its sizes follow no rule.
+  // Some of many pairs stand for all, as many of each destination. A table is looked through, since its sizes follow no rule.
   constexpr std::uint64_t most_looked_at = std::uint64_t{1} << 22U;
   const bool all = placement.hashes() || placement.sizes()->rule().kind == SizeRule::Kind::table;
   const std::uint64_t every = all ? 1 : std::uint64_t{slab.nodes()} * placement.buckets() / most_looked_at + 1;

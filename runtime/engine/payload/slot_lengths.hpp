@@ -26,7 +26,7 @@ struct LengthClass {
     const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 3;
     return 4 * octave + static_cast<std::size_t>((bytes - 1) >> octave) + 1;
   }
-  /// Of the longest blocks.
+  /// The bytes of the longest blocks that have it.
   static Bytes longest(std::size_t number) noexcept {
     if (number <= 8) return number;
     const std::size_t octave = (number - 5) / 4;

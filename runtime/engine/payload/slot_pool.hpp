@@ -175,7 +175,7 @@ class SlotPool {
   /// Bytes of a unit.
   std::size_t stride() const noexcept { return stride_; }
   const SlotLengths& lengths() const noexcept { return lengths_; }
-  /// Of a unit, with the bookkeeping.
+  /// The bytes of a unit, with the bookkeeping.
   std::size_t bytes_each() const noexcept { return unit_bytes_; }
   std::byte* at(Slot slot) noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
   const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }

@@ -45,7 +45,7 @@ struct Setting {
   std::optional<Groups> groups = {};        ///< none: all nodes are one, and ranks are nodes
   std::optional<Machine> all_groups = {};   ///< the machine that the groups are of
 
-  /// Of the other classes of groups, those in which something else is dead or slow. Each has an algorithm and a plan of its own, and all
+  /// The other classes of groups, in which something else is dead or slow. Each has an algorithm and a plan of its own, and all
   /// run at once.
   std::vector<Setting> others = {};
 
@@ -55,7 +55,7 @@ struct Setting {
   bool grouped() const noexcept { return groups && !groups->text().empty(); }
   /// This one and the others.
   std::vector<const Setting*> classes() const;
-  /// Of these, the one with the longest predicted model time; its formula and its bounds are what a report says.
+  /// The one of these with the longest predicted model time; its formula and its bounds are what a report says.
   const Setting& slowest() const;
   /// Whether all have one algorithm.
   bool of_one_algorithm() const noexcept;

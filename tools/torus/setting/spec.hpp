@@ -92,7 +92,7 @@ void refuse_groups(const std::optional<std::string>& groups, std::string_view wh
 void place_groups(RunSpec& spec);
 /// "group 3", or "groups like 3": those of a class.
 std::string class_text(const Groups& groups);
-/// Of all classes.
+/// The number of groups, of all classes together.
 NodeId group_count(const RunSpec& spec);
 /// The spec for a class of its groups alone.
 RunSpec spec_of_class(const RunSpec& spec, const Groups& groups);

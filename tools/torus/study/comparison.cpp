@@ -145,7 +145,7 @@ class Comparing {
     comparison_.contests.push_back(std::move(contest));
   }
 
-  /// Of groups in which other links or nodes are dead or slow, those of the class with the largest.
+  /// The bounds; where other links or nodes are dead or slow in some groups, those of the class with the largest.
   Bounds bounds_of(const Machine& machine, const Request& asked) const {
     Bounds largest = lower_bounds(machine, asked, spec_.groups ? &*spec_.groups : nullptr);
     if (spec_.other_classes.empty()) return largest;
