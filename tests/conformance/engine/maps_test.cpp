@@ -182,7 +182,8 @@ TEST_CASE("ranks on any nodes run alike on any number of processes, whatever fau
 TEST_CASE("ranks on any nodes have bounds where links are double, and nodes more ports than other nodes", "[conformance]") {
   const Topology topology = Topology::parse("2x2");
   const Machine machine(topology, all_ports, Switching::wormhole, Contention::share);
-  const Groups groups = Groups::mapped("", topology, {0, 3, 1, 2});
+  const std::vector<NodeId> nodes{0, 3, 1, 2};
+  const Groups groups = Groups::mapped("", topology, nodes);
   Request request = support::request_on(groups.machine(machine), Collective::total_exchange, 64);
   request.sizes = SizeRule::parse("zipf:1");
   const Bounds bounds = lower_bounds(groups.machine(machine), request, &groups);
