@@ -42,6 +42,7 @@
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/lines/paired_line.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "runtime/base/figures.hpp"
 
@@ -316,6 +317,11 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.combined_bytes = vector.of(sum.combined);
   plan.route_hops = plan.steps;
   plan.formula = "sum T_i";
+  std::int32_t most_sent = 1;
+  for (const Dimension d : dimensions)
+    most_sent = std::max(most_sent, machine.topology.wiring(d) == Wiring::complete ? machine.topology.extent(d) - 1 : 2);
+  plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(std::min(most_sent, machine.ports)), 2, 1);
+  plan.copies = machine.topology.nodes();  // what a node has sent, beside what its registers hold
   return plan;
 }
 

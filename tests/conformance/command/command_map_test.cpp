@@ -45,7 +45,7 @@ TEST_CASE("ranks in the wrong order cost model time, and a torus turned round no
   CHECK(turned["steps"] == straight["steps"]);
   CHECK(wrong["steps"] == straight["steps"]);
   CHECK(wrong["model_time_s"].get<double>() > 2 * straight["model_time_s"].get<double>());
-  CHECK(wrong["model_time_lower_bound_s"] == run_json(line + " --switching wormhole")["model_time_lower_bound_s"]);
+  CHECK(wrong["model_time_lower_bound_s"] == run_json(line + " --switching wormhole --contention share")["model_time_lower_bound_s"]);
 }
 
 TEST_CASE("a trace with a map is judged, and names both ranks where it is wrong", "[conformance]") {
