@@ -56,8 +56,8 @@ std::string said(const Setting& setting, const Run& run, const SessionOptions& o
 /// A table or a page would show the groups of one class alone.
 void refuse_classes(const Setting& setting, std::string_view option) {
   if (const std::size_t classes = setting.classes().size(); classes > 1) {
-    throw InputError(fmt::format("{}: what is dead or slow makes {} classes of the groups, and it shows one; --trace writes a trace of each",
-                                 option, classes));
+    throw InputError(fmt::format(
+        "{}: what is dead or slow makes {} classes of the groups, and it shows one; --trace writes a trace of each", option, classes));
   }
 }
 
