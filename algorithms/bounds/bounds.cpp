@@ -346,7 +346,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
   bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
                                   asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
-  if ((several || sums) && asked.request.bytes > 0)
+  if ((several || sums) && asked.request.bytes > 0 && !asked.rates)  // the fullest channel may be a fast one
     bounds.points->least_load = std::max(1.0, bounds.channel_bytes * static_cast<double>(ports) / static_cast<double>(asked.request.bytes));
 }
 

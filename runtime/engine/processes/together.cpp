@@ -9,28 +9,28 @@
 namespace torus::detail {
 namespace {
 
-enum class Kind : std::uint64_t { none, input, memory, other };
+enum class ErrorKind : std::uint64_t { none, input, memory, other };
 
 /// What a process has thrown, as the others learn of it.
 struct Thrown {
-  Kind kind = Kind::none;
+  ErrorKind kind = ErrorKind::none;
   std::uint64_t order = 0;
 };
 
-Kind kind_and_text(const std::exception_ptr& thrown, std::string& text) {
+ErrorKind kind_and_text(const std::exception_ptr& thrown, std::string& text) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    return Kind::memory;
+    return ErrorKind::memory;
   } catch (const InputError& error) {
     text = error.what();
-    return Kind::input;
+    return ErrorKind::input;
   } catch (const std::exception& error) {
     text = error.what();
   } catch (...) {
     text = "something that is no std::exception";
   }
-  return Kind::other;
+  return ErrorKind::other;
 }
 
 }  // namespace
@@ -58,14 +58,14 @@ void throw_first(Processes& processes, const std::exception_ptr& mine, std::uint
   const std::vector<Thrown> all = exchange_each(processes, mine ? Thrown{kind_and_text(mine, text), order} : Thrown{});
   std::optional<unsigned> first;
   for (unsigned p = 0; p < all.size(); ++p) {
-    if (all[p].kind != Kind::none && (!first || all[p].order < all[*first].order)) first = p;
+    if (all[p].kind != ErrorKind::none && (!first || all[p].order < all[*first].order)) first = p;
   }
   if (!first) return;
   const std::vector<std::vector<std::byte>> texts = gather_bytes(processes, bytes_of(text));
   if (*first == processes.self()) std::rethrow_exception(mine);
   switch (all[*first].kind) {
-    case Kind::memory: throw std::bad_alloc();
-    case Kind::input: throw InputError(text_of(texts[*first]));
+    case ErrorKind::memory: throw std::bad_alloc();
+    case ErrorKind::input: throw InputError(text_of(texts[*first]));
     default: throw RunError(text_of(texts[*first]));
   }
 }
