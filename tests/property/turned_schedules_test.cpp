@@ -30,6 +30,7 @@ class Player : public PlanSource {
     Plan plan;
     plan.start = [schedule](Node& self) { return follow(self, *schedule); };
     plan.steps = schedule->steps();
+    plan.steps_estimate = plan.steps;  // a schedule may pause for as long
     plan.copies = schedule->arrivals();
     return plan;
   }
