@@ -206,7 +206,7 @@ class SlotPool {
       most = std::max(most, lists_[i].size());
     }
     const std::uint64_t mean = all * pitch / lists_.size();
-    if (most <= mean + 4 * lists_[length].chunk) return;
+    if (most <= mean + std::uint64_t{4} * lists_[length].chunk) return;
     std::size_t poor = length;
     for (std::size_t rich = length; rich < lists_.size(); rich += pitch) {
       while (lists_[rich].size() > mean + 1) {
