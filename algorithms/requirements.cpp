@@ -120,9 +120,7 @@ std::string_view Parameters::word(std::string_view name) const noexcept {
 std::optional<Refusal> unmet(const Requirements& needs, std::string_view algorithm, const Machine& machine) {
   const std::string name(algorithm);
   if (!machine.topology.whole() && !needs.lives_with_holes) {
-    const Faults& faults = machine.topology.faults();
-    return Refusal{About::faults, counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node"),
-                   name + " needs every link and node alive", ""};
+    return Refusal{About::faults, dead_text(machine.topology.faults()), name + " needs every link and node alive", ""};
   }
   if (auto why = unmet_shape(needs, name, machine.topology)) return why;
   if (auto why = unmet_rules(needs, name, machine)) return why;

@@ -8,6 +8,8 @@
 
 #include <torus/topology.hpp>
 
+#include "runtime/base/figures.hpp"
+
 namespace torus {
 
 /// The dimensions of more than one node, ascending.
@@ -24,6 +26,11 @@ inline std::int32_t largest_extent(const Topology& topology) noexcept {
   std::int32_t largest = 1;
   for (const DimensionShape& dimension : topology.shape()) largest = std::max(largest, dimension.extent);
   return largest;
+}
+
+/// "1 dead link, 0 dead nodes": what a refusal for them names.
+inline std::string dead_text(const Faults& faults) {
+  return counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node");
 }
 
 /// The topology with change(DimensionShape&) applied to each dimension.

@@ -44,7 +44,6 @@
 #include "algorithms/lines/paired_line.hpp"
 #include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
-#include "runtime/base/figures.hpp"
 
 namespace torus::reduction::line {
 namespace {
@@ -332,8 +331,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   for (const Link& link : topology.whole() ? std::vector<Link>{} : faults.dead_links)
     met = met && topology.wiring(link.dimension) == Wiring::ring && cuts_of(topology, link.dimension);
   if (met) return std::nullopt;
-  return Refusal{Refusal::About::faults,
-                 counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node"),
+  return Refusal{Refusal::About::faults, dead_text(faults),
                  "line lives with one dead link in a ring of up to " + std::to_string(most_places_of_cut) + " places, without twist"};
 }
 

@@ -47,7 +47,6 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/scan_in_turns.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
-#include "runtime/base/figures.hpp"
 
 namespace torus::reduction::pipelined {
 namespace {
@@ -342,9 +341,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                    smaller(machine.topology, fits).text()};
   }
   if (!machine.topology.whole() && flows(machine).empty()) {
-    const Faults& faults = machine.topology.faults();
-    return Refusal{Refusal::About::faults,
-                   counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node"),
+    return Refusal{Refusal::About::faults, dead_text(machine.topology.faults()),
                    "pipelined needs the links within the lines of the last dimension and of their ends alive"};
   }
   return too_many_chunks("pipelined", machine.topology, request,
