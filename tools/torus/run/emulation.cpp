@@ -99,9 +99,8 @@ bool add_repetition(Run& first, const Run& again, unsigned repetition, unsigned 
   first.run_s.insert(first.run_s.end(), again.run_s.begin(), again.run_s.end());
   first.interrupted = again.interrupted;
   first.check = again.check;
-  if (again.interrupted) first.check.failure = fmt::format("interrupted in repetition {} of {}", repetition, of);
-  if (!first.check.failure && again.result.trace_digest != first.result.trace_digest)
-    first.check.failure = fmt::format("repetition {} had another trace digest than the first", repetition);
+  const auto of_repetition = repetition_failure(first.result, again.result, repetition, of);
+  if (of_repetition && (again.interrupted || !first.check.failure)) first.check.failure = of_repetition;
   return !first.check.failure;
 }
 
