@@ -164,8 +164,9 @@ TEST_CASE("slots of many lengths never overlap, and all that were counted fit wi
   CAPTURE(support::seed());
   for (int turn = 0; turn < 60; ++turn) {
     const unsigned workers = 1 + static_cast<unsigned>(random() % 4);
-    std::vector<Bytes> blocks(1 + random() % 400);
+    std::vector<Bytes> blocks(1 + random() % 400);  // one is not empty, as where a run has slots of several lengths
     for (Bytes& bytes : blocks) bytes = random() % 3 == 0 ? 0 : (random() % 60'000) >> random() % 16;
+    blocks.front() += 1;
     SlotLengths::ByClass by_class{};
     for (const Bytes bytes : blocks) ++by_class[LengthClass::of(bytes)];
     MemoryBudget budget(0);
