@@ -74,7 +74,9 @@ void TableStep::routes(const Coordinates& place, const RouteSink& send) const {
 std::shared_ptr<const CircuitSchedule> table_schedule(const Topology& shape, const char* phase,
                                                       std::span<const std::vector<Circuit>> steps) {
   auto schedule = std::make_shared<CircuitSchedule>();
-  for (const std::vector<Circuit>& circuits : steps) schedule->add(phase, std::make_unique<TableStep>(shape, circuits));
+  for (const std::vector<Circuit>& circuits : steps) {
+    if (!circuits.empty()) schedule->add(phase, std::make_unique<TableStep>(shape, circuits));
+  }
   return schedule;
 }
 

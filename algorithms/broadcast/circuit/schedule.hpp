@@ -81,7 +81,7 @@ class TableStep : public StepRule {
   RowTable<Leg> routes_;
 };
 
-/// The schedule that does in each step what its circuits say, all of one phase. The phase is a literal.
+/// The schedule that does in each step what its circuits say, all of one phase. A step without circuits is none. The phase is a literal.
 std::shared_ptr<const CircuitSchedule> table_schedule(const Topology& shape, const char* phase,
                                                       std::span<const std::vector<Circuit>> steps);
 

@@ -101,6 +101,10 @@ TEST_CASE("synthesized-ordered broadcasts on every mesh and mix, from any node, 
   CHECK(near >= 108);
 }
 
+TEST_CASE("synthesized-ordered counts no step in which nobody sends", "[conformance]") {  // its search found 6 steps, the last one empty
+  CHECK(steps_over(Topology::parse("11x12mx2m"), 221) == 1);
+}
+
 TEST_CASE("a matching serves what a step can, and names what it cannot", "[conformance]") {
   const Topology topology = Topology::parse("3x5");
   broadcast::OrderedStep step(topology, 4);

@@ -94,6 +94,20 @@ TEST_CASE("the command of a random exchange names its sources where these are no
   CHECK(of_sources > 0);
 }
 
+TEST_CASE("the sources of a random setting live, also where a map has laid them out anew", "[unit]") {
+  const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, "tree-packing");
+  Random random(support::seed(), 5);
+  int mapped_with_holes = 0;
+  while (mapped_with_holes < 50) {
+    const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{.nodes = 64});
+    REQUIRE(setting);
+    if (!setting->map || setting->machine.topology.faults().dead_nodes.empty()) continue;
+    ++mapped_with_holes;
+    CAPTURE(command_line(*setting), support::seed());
+    for (const NodeId source : setting->request.sources) CHECK(setting->machine.topology.living(source));
+  }
+}
+
 TEST_CASE("where only small machines and different sizes are asked for, nothing else is drawn", "[unit]") {
   for (const Collective collective : {Collective::total_exchange, Collective::gather, Collective::reduce_scatter}) {
     const auto all = catalogue();

@@ -259,13 +259,13 @@ Machine with_broken_groups(Random& random, const Machine& whole, const Groups& g
   return Machine(with_possible(whole.topology, all), whole.ports, whole.switching, whole.contention, whole.routing, whole.cost);
 }
 
-/// The request of a setting in the groups of a class; none where its root is dead there.
-std::optional<Request> request_in(const Setting& setting, const Topology& group) {
+/// The request of a setting on a machine whose ranks are other nodes; none where its root is dead there.
+std::optional<Request> request_in(const Setting& setting, const Topology& seen) {
   Request request = setting.request;
-  if (facts_of(request.collective).rooted() && !group.living(request.sources.front())) return std::nullopt;
+  if (facts_of(request.collective).rooted() && !seen.living(request.sources.front())) return std::nullopt;
   if (facts_of(request.collective).rooted() || setting.sources_text.empty()) return request;
-  request.sources = parse_sources("sources", setting.sources_text, group, setting.seed);
-  std::erase_if(request.sources, [&](NodeId source) { return !group.living(source); });
+  request.sources = parse_sources("sources", setting.sources_text, seen, setting.seed);
+  std::erase_if(request.sources, [&](NodeId source) { return !seen.living(source); });
   return request;
 }
 
@@ -329,7 +329,9 @@ Setting with_map(Random& random, Setting setting) {
   } catch (const InputError&) {  // messages might meet what is dead
   }
   if (!groups || (groups->dilated() && (whole.switching == Switching::packet || whole.contention == Contention::forbid))) return setting;
-  auto mapped = settle(*setting.algorithm, groups->machine(whole), setting.request, setting);
+  const Machine seen = groups->machine(whole);
+  auto request = request_in(setting, seen.topology);
+  auto mapped = request ? settle(*setting.algorithm, seen, *std::move(request), setting) : std::nullopt;
   if (!mapped) return setting;
   // Ways between ranks that lie apart may meet on a channel more often than the queue at its end holds.
   if (groups->dilated() && violation_in_groups(whole, *groups, mapped->request, mapped->plan, mapped->plan_limit_s)) return setting;
