@@ -173,7 +173,7 @@ TEST_CASE("with all ports the bound of bytes and seconds is that of the best of 
 
 TEST_CASE("no run on a machine with holes or slow links beats its bound", "[property]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(8, 2);
+  support::Share share(8, 4);
   int runs = 0;
   for (int i = 0; i < 80; ++i) {
     const auto topology = broken(random, support::random_topology(random, 40));

@@ -115,7 +115,7 @@ TEST_CASE("what the judge refuses of a trace does not play as a schedule, whatev
   std::mt19937_64 random(support::seed());
   const support::Folder folder;
   std::map<std::string, unsigned> refused, taken;
-  for (int turn = 0; turn < 400; ++turn) {
+  for (int turn = 0; turn < 150; ++turn) {
     std::optional<LegalTrace> trace;
     while (!trace || trace->messages.empty()) trace = random_trace(random);
     for (int damages = 0; damages < 8; ++damages) {

@@ -83,7 +83,7 @@ std::string beaten(const Run& run, const CostModel& cost) {
 TEST_CASE("no figure of a run in groups is below its lower bound", "[property]") {
   const Folder folder;
   std::mt19937_64 random(seed());
-  Share share(10, 10);
+  Share share(20, 20);
   CAPTURE(seed());
   int runs = 0;
   for (int i = 0; i < 10000; ++i) {

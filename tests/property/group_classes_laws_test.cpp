@@ -176,7 +176,7 @@ void check_fault(Random& random, const Machine& machine, const std::vector<Membe
 TEST_CASE("groups that differ are classes of equal ones, each at once what it is alone", "[property]") {
   CAPTURE(seed());
   Random random(seed());
-  Share share(12);
+  Share share(12, 3);
   int runs = 0, several = 0, twisted = 0;
   for (int draw = 0; draw < 800; ++draw) {
     Random own(random());

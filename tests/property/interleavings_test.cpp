@@ -265,7 +265,7 @@ TEST_CASE("no memory order of the lock-free protocols can be weakened", "[proper
   met.clear();
   for (const Named& program : programs()) MemoryModel::instance().explore(program.make, {}, 200, support::seed());
   CHECK(met.size() >= 5);
-  support::Share share(3);
+  support::Share share(3, 2);
   for (const auto& [site, order] : Orders(met)) {
     if (!share.takes_turn()) continue;
     for (const std::memory_order less : weaker(order)) {

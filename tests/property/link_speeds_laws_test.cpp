@@ -31,7 +31,7 @@ Request request_on(const Algorithm& algorithm, const Topology& topology, Bytes b
 TEST_CASE("no run beats the bound of a machine with several speeds, and the formula is a limit", "[property]") {
   std::mt19937_64 random(support::seed());
   int runs = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; runs < 250; ++i) {
     const Topology topology = support::random_topology(random, 40);
     CostModel cost;
     for (Dimension d = 0; d < topology.dimensions(); ++d) cost.dimension_byte_s.push_back(1e-9 * (1 + support::random_below(random, 9)));
@@ -51,7 +51,6 @@ TEST_CASE("no run beats the bound of a machine with several speeds, and the form
       ++runs;
     }
   }
-  CHECK(runs > 100);
 }
 
 TEST_CASE("speeds that hardly differ give the bounds of one speed", "[property]") {

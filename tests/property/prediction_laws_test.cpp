@@ -38,7 +38,7 @@ std::string objection(const Algorithm& algorithm, const Machine& machine, const 
 
 TEST_CASE("no prediction is below its lower bound or its offer, for messages of up to 2^62 bytes", "[property]") {
   std::mt19937_64 random(seed());
-  Share share(16, 16);
+  Share share(32, 32);
   CAPTURE(seed());
   int plans = 0;
   for (int i = 0; i < 10000; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("the pieces of a source's message are forecast together", "[property]"
 
 TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[property]") {
   std::mt19937_64 random(seed());
-  Share share(16, 16);
+  Share share(32, 32);
   CAPTURE(seed());
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t state = random();

@@ -83,7 +83,7 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Machine& machine, 
 
 TEST_CASE("a machine whose dimensions are written in another order has the same predictions", "[property]") {
   std::mt19937_64 random(seed());
-  Share share(16, 16);
+  Share share(32, 32);
   CAPTURE(seed());
   int plans = 0;
   for (int i = 0; i < 4000; ++i) {

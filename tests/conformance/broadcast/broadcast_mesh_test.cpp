@@ -76,7 +76,7 @@ std::vector<NodeId> roots_of(const Topology& topology) {
 /// Every r x c up to `most`, mesh, torus and mixed, both routings, a sample of roots.
 template <class F>
 void every_mesh(std::int32_t most, F&& f) {
-  support::Share share(4, 2);
+  support::Share share(4, 4);
   for (std::int32_t r = 1; r <= most; ++r) {
     for (std::int32_t c = 1; c <= most; ++c) {
       if (!share.takes_turn()) continue;

@@ -45,7 +45,7 @@ bool nearly_full(std::uint64_t nodes, std::int32_t ports, double share) {
 }  // namespace
 
 TEST_CASE("synthesized meets the bound on all 2D tori to 40x40 and on rings, with any ports", "[conformance]") {
-  support::Share share(3);
+  support::Share share(3, 2);
   for (std::int32_t ports = 1; ports <= 4; ++ports) {
     for (std::int32_t a = 1; a <= 40; ++a) {
       if (!share.takes_turn()) continue;
@@ -79,7 +79,7 @@ TEST_CASE("synthesized meets the bound where squeeze-expand misses its theorems"
 }
 
 TEST_CASE("synthesized meets the bound on 2D and 3D tori that are just full", "[conformance]") {
-  support::Share share(3);
+  support::Share share(3, 2);
   for (std::int32_t ports = 2; ports <= 4; ++ports) {
     for (std::int32_t a = 2; a <= 55; ++a) {
       if (!share.takes_turn()) continue;
@@ -145,7 +145,7 @@ TEST_CASE("synthesized ends after a bounded effort where the bound is out of rea
     std::int32_t ports;
     NodeId root;
   };
-  support::Share share(3);
+  support::Share share(3, 2);
   for (const auto& [text, ports, root] : {Case{"mesh:2532", 2, 2531}, Case{"mesh:1x1987", 2, 1759}, Case{"mesh:2x1500", 3, 1000},
                                           Case{"mesh:3x3x3x122", 8, 2089}, Case{"727mx2", 4, 1351}, Case{"112mx3m", 4, 309}}) {
     if (!share.takes_turn()) continue;

@@ -64,7 +64,7 @@ TEST_CASE("synthesized-ordered takes at most a step more than the bound in three
 
 TEST_CASE("synthesized-ordered with fewer ports takes at most a step more than the bound on tori to 16x16 and 8x8x8", "[conformance]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(8);
+  support::Share share(8, 4);
   const auto check = [&](const Topology& topology) {
     if (!share.takes_turn()) return;
     for (std::int32_t ports = 1; ports < Machine(topology).ports; ++ports) {

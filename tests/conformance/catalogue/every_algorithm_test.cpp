@@ -53,7 +53,7 @@ TEST_CASE("every algorithm is legal, complete and as predicted on the telling sh
 
 TEST_CASE("every algorithm is legal, complete and as predicted on random shapes", "[conformance]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(12, 2);
+  support::Share share(12, 4);
   for (const Algorithm* algorithm : catalogue()) {
     for (int turn = 0; turn < 20; ++turn) {
       const Topology shape = support::random_topology(random, 60);
@@ -65,7 +65,7 @@ TEST_CASE("every algorithm is legal, complete and as predicted on random shapes"
 
 TEST_CASE("what lives with holes goes around every single dead link and dead node", "[conformance]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(16, 8);
+  support::Share share(16, 16);
   for (const Algorithm* algorithm : catalogue()) {
     if (!algorithm->needs.lives_with_holes) continue;
     for (const char* text : {"4x4", "3x3x3", "mesh:3x4", "5", "2x3", "3x6t", "6x6", "4x3c"}) {

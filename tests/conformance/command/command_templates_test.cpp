@@ -11,7 +11,7 @@
 using namespace torus;
 
 TEST_CASE("the algorithm that is written for a collective passes the stress", "[conformance]") {
-  support::Share share(5, 3);
+  support::Share share(5, 5);
   for (const CollectiveFacts& each : collectives()) {
     if (!share.takes_turn()) continue;
     const std::string own = "my-" + std::string(each.name);

@@ -45,7 +45,7 @@ void check_all_alike(const Machine& machine, const Placement& placement, const s
 
 TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]") {
   std::mt19937_64 random(support::seed());
-  support::Share share(8, 2);
+  support::Share share(8, 4);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     // As many blocks as pairs of nodes, or more.

@@ -102,7 +102,7 @@ void check_estimate(const Algorithm& algorithm, const Topology& topology, Bytes 
 TEST_CASE("the estimate is what a run takes, and at most 1.3 times that", "[conformance]") {
   if (!heap_is_counted) return;
   const Topology square = Topology::parse("64x64");
-  support::Share share(4, 4);
+  support::Share share(12, 12);
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->collective == Collective::total_exchange) continue;  // has 2^24 blocks
     const bool several = algorithm->collective == Collective::multinode_broadcast;
@@ -120,7 +120,7 @@ TEST_CASE("the estimate is what a run takes, and at most 1.3 times that", "[conf
 // Messages of ranks that lie apart carry the routes of their programs along.
 TEST_CASE("the estimate knows the routes of mapped ranks", "[conformance]") {
   if (!heap_is_counted) return;
-  support::Share share(3, 3);
+  support::Share share(9, 9);
   for (const char* shape : {"64x64", "16x16x16"}) {
     const Topology topology = Topology::parse(shape);
     std::mt19937_64 random(7);

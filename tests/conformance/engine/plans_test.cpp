@@ -159,7 +159,7 @@ TEST_CASE("a cache holds the last results of each search, by all arguments", "[c
 TEST_CASE("a plan does not depend on what was planned before", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
-  support::Share share(8, 8);
+  support::Share share(16, 16);
   std::vector<Setting> settings;
   for (const Algorithm* algorithm : catalogue()) {
     // Those that search find most, and are few.

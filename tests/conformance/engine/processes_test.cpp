@@ -26,7 +26,7 @@ using support::request_on;
 
 TEST_CASE("every algorithm gives one result and one trace on any number of processes", "[conformance]") {
   unsigned turn = static_cast<unsigned>(support::seed() % 20);  // settings take turns: all of them on all numbers of processes take minutes
-  support::Share share(8);
+  support::Share share(8, 3);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     int shapes = 0;
@@ -57,7 +57,7 @@ TEST_CASE("every algorithm gives one result and one trace on any number of proce
 TEST_CASE("every algorithm that each process plans by itself runs as on one process", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
-  support::Share share(4);
+  support::Share share(4, 3);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     for (unsigned shapes = 0, tries = 0; shapes < 2 && tries < 40; ++tries) {

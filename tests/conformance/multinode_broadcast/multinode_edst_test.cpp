@@ -14,7 +14,7 @@ TEST_CASE("pipelined trees stay within 5 % of the byte bound on 25 x 25 from a q
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
   const Machine machine = square(25);
-  support::Share share(3);
+  support::Share share(3, 3);
   for (const std::uint32_t one_in : {4U, 2U, 1U}) {
     if (!share.takes_turn()) continue;
     const std::vector<NodeId> sources = random_nodes(random, 625, one_in);

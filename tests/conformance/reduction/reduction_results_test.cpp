@@ -107,7 +107,7 @@ TEST_CASE("the page on the fastest all-reduce shows what is predicted", "[confor
   const std::string page = support::text_of_file(path);
   CHECK(page.starts_with(head));
   std::istringstream lines(page.substr(std::min(page.size(), std::strlen(head))));
-  support::Share share(12, 4);
+  support::Share share(12, 8);
   std::string line;
   for (const Row& row : rows()) {
     REQUIRE(std::getline(lines, line));

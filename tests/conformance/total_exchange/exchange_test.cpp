@@ -119,7 +119,7 @@ Topology shape_of(const std::vector<std::int32_t>& extents, const std::vector<st
 
 /// All shapes of k extents in least..most, every mixture of wirings.
 void check_shapes(std::size_t k, std::int32_t least, std::int32_t most) {
-  support::Share share(4);
+  support::Share share(4, 3);
   for_all_lists(k, least, most, [&](const std::vector<std::int32_t>& extents) {
     if (!share.takes_turn()) return;
     for_all_lists(k, 0, 2, [&](const std::vector<std::int32_t>& wirings) { check_all(shape_of(extents, wirings)); });

@@ -186,7 +186,7 @@ TEST_CASE("every word of a formula and every key of a report's notes is in the i
 TEST_CASE("every phase that an algorithm names is in the index, whatever the shape, the ports and the parameters", "[unit]") {
   const auto words = all_words();
   std::set<std::string> all;
-  support::Share share(32, 8);
+  support::Share share(32, 20);
   for (const Algorithm* a : catalogue()) {
     for (const char* shape : {"8x8", "5x10", "4x4x4", "7x7x7", "4x4m", "9"}) {
       const Topology topology(shape);
