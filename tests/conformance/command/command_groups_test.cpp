@@ -1,4 +1,5 @@
 // torus ... --groups: every subcommand knows groups, or refuses them in one line.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,20 @@ TEST_CASE("groups that differ in what is dead or slow run at once, each class by
   CHECK(words.find("group 0 (1 dead link): ") != std::string::npos);
   CHECK(words.find("; the slowest: formulas and bounds are of it alone") != std::string::npos);
   CHECK(words.find("groups like 1, 31 of them (whole): ") != std::string::npos);
+}
+
+TEST_CASE("a step ends for all classes when it ends for the last, and is predicted and chosen so", "[conformance]") {
+  const std::string setting = "allreduce --machine tpu-v4 --on 4x4x8 --groups axis:0 --dead-link 0:+0 --bytes 1MiB";
+  const Json chosen = run_json(setting);
+  const Json fastest_alone = run_json(setting + " --algorithm spanning-trees");  // three long steps beside nine short ones
+  CHECK(fastest_alone["model_time_s"] > 1.1 * fastest_alone["model_time_formula_s"].get<double>());
+  CHECK(chosen["model_time_s"] < 0.95 * fastest_alone["model_time_s"].get<double>());
+  const Json compared = support::parsed(good("compare " + setting + " --algorithms spanning-trees --run none --json").out);
+  const Json& predicted = compared["machines"][0]["algorithms"][0]["sizes"][0];
+  const double is = fastest_alone["model_time_s"].get<double>();
+  CHECK(std::abs(predicted["model_time_formula_s"].get<double>() - is) < 0.01 * is);
+  CHECK(predicted["steps_formula_exact"] == false);
+  CHECK(good("run " + setting).out.find("all together about ") != std::string::npos);
 }
 
 TEST_CASE("parts of a twisted torus are lines, rings and twisted tori", "[conformance]") {

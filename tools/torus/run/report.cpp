@@ -68,10 +68,10 @@ std::string asked_text(const Setting& setting) {
   return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
 }
 
-/// algbw and busbw, by wall time.
-std::string bandwidth_text(const Setting& setting, double run_s) {
-  const Bandwidth wall = bandwidth_of(setting.request, setting.machine.topology.nodes(), run_s);
-  return fmt::format("{}, busbw {}", rate_text(wall.algorithm, "B"), rate_text(wall.bus, "B"));
+/// algbw and busbw where the collective takes so many seconds.
+std::string bandwidth_text(const Setting& setting, double seconds) {
+  const Bandwidth bandwidth = bandwidth_of(setting.request, setting.machine.topology.nodes(), seconds);
+  return fmt::format("{}, busbw {}", rate_text(bandwidth.algorithm, "B"), rate_text(bandwidth.bus, "B"));
 }
 
 struct LoadFigures {
@@ -105,6 +105,9 @@ void add_classes(const Setting& setting, Rows& rows) {
                                       damage.empty() ? "whole" : damage, each->algorithm->name, predicted,
                                       each == classes.front() ? "; the slowest: formulas and bounds are of it alone" : ""));
   }
+  const Setting& slowest = *classes.front();
+  if (const auto all = setting.together_s(); all && *all > (1 + 1e-9) * slowest.plan.model_time_s(slowest.machine.cost))
+    rows.emplace_back("", fmt::format("all together about {}: a step ends for all when it ends for the last", seconds_text(*all)));
   if (classes.size() > most_rows)
     rows.emplace_back("", fmt::format("and {} more", counted(classes.size() - most_rows, "class", "classes")));
 }
@@ -242,6 +245,8 @@ std::string to_table(const Setting& all, const Run& run, const StruckFault& faul
         "repeated", fmt::format("{} runs: median {}, min {}, max {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
                                 seconds_text(repeats.min_s), seconds_text(repeats.max_s), repeats.max_s / std::max(repeats.min_s, 1e-12)));
   }
+  if (result.model_time_s > 0 && setting.request.bytes > 0)
+    put_after(rows, "model time", {{"algbw", bandwidth_text(setting, result.model_time_s) + ", over the model time"}});
   put_after(rows, "wall time", {{"host algbw", bandwidth_text(setting, context.run_s.value_or(result.run_s))}});
   put_after(rows, "wall time", repeated);
   put_after(rows, "channels", balance);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -232,6 +233,38 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Where classes that were chosen each by itself wait for each other, takes one algorithm for all if that takes less. In large groups
+/// leaves out what takes long to plan, but for what a class has chosen.
+void choose_together(Setting& setting, std::span<const Algorithm* const> algorithms) {
+  const auto alone_s = [](const Setting& all) { return all.slowest().plan.model_time_s(all.slowest().machine.cost); };
+  const std::optional<double> apart_s = setting.together_s();
+  if (setting.others.empty() || !apart_s || *apart_s <= (1 + worth_planning) * alone_s(setting)) return;
+  const auto start = std::chrono::steady_clock::now();
+  const unsigned workers = workers_of(setting.executor, setting.threads);
+  std::set<const Algorithm*> chosen;
+  for (const Setting* each : setting.classes()) chosen.insert(each->algorithm);
+  const bool large = setting.machine.topology.nodes() >= long_planning;
+  std::optional<Setting> best;
+  double least_s = *apart_s;
+  PlanCache cache;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != setting.request.collective || (takes_long(*algorithm) && large && !chosen.contains(algorithm))) continue;
+    Setting all = setting;
+    if (plan_with(all, *algorithm, nullptr, &cache)) continue;
+    const std::optional<double> time_s = all.together_s();
+    const std::vector<const Setting*> classes = all.classes();
+    const auto fits = [&](const Setting* each) { return Needed(*each, each->plan, workers).total() <= setting.memory; };
+    if (!time_s || *time_s >= least_s || !std::all_of(classes.begin(), classes.end(), fits)) continue;
+    least_s = *time_s;
+    best = std::move(all);
+  }
+  if (!best) return;
+  best->chosen = fmt::format("least predicted model time of all classes together, {}: each with its own fastest would take {}",
+                             seconds_text(least_s), seconds_text(*apart_s));
+  best->choosing_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  setting = std::move(*best);
+}
+
 }  // namespace
 
 std::vector<const Setting*> Setting::classes() const {
@@ -249,6 +282,24 @@ const Setting& Setting::slowest() const {
     if (predicted_s(other) > predicted_s(*slowest)) slowest = &other;
   }
   return *slowest;
+}
+
+std::optional<double> Setting::together_s() const {
+  std::vector<std::pair<std::uint64_t, double>> steps;  // of a class: how many, and how long each takes
+  for (const Setting* each : classes()) {
+    if (!each->plan.predicts()) return std::nullopt;
+    const std::uint64_t count = each->plan.likely_steps();
+    if (count > 0) steps.emplace_back(count, each->plan.model_time_s(each->machine.cost) / static_cast<double>(count));
+  }
+  std::sort(steps.begin(), steps.end());
+  double all = 0;
+  std::uint64_t past = 0;
+  for (auto first = steps.begin(); first != steps.end(); ++first) {
+    const double longest = std::max_element(first, steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second;
+    all += static_cast<double>(first->first - past) * longest;
+    past = first->first;
+  }
+  return all;
 }
 
 bool Setting::of_one_algorithm() const noexcept {
@@ -345,6 +396,7 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   if (named == nullptr) {
     choose(setting, spec, algorithms);
     for (Setting& other : setting.others) choose(other, spec_of_class(spec, *other.groups), algorithms);
+    choose_together(setting, algorithms);
     return setting;
   }
   if (const auto why_not = plan_with(setting, *named)) throw InputError(*why_not);

@@ -57,6 +57,9 @@ struct Setting {
   std::vector<const Setting*> classes() const;
   /// The one of these with the longest predicted model time; its formula and its bounds are what a report says.
   const Setting& slowest() const;
+  /// The predicted model time of all classes at once. A step ends for all when it ends for the last, so that a class of few long steps and
+  /// one of many short ones take longer than either; the steps of a class are taken to be equally long. None where a class predicts none.
+  std::optional<double> together_s() const;
   /// Whether all have one algorithm.
   bool of_one_algorithm() const noexcept;
 };

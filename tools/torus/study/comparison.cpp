@@ -217,8 +217,8 @@ class Comparing {
     if (!entry.predicted) return entry;
     entry.steps = plan.steps;
     entry.channel_bytes = plan.channel_bytes;
-    entry.predicted_s = plan.model_time_s(machine.cost);
-    entry.exact = plan.steps_exact;
+    entry.predicted_s = all.together_s().value_or(plan.model_time_s(machine.cost));
+    entry.exact = plan.steps_exact && all.others.empty();
     entry.by_speed = machine.cost.one_speed() || (plan.channel_time_s && plan.bytes_exact);
     const auto steps = static_cast<double>(plan.likely_steps());
     if (plan.route_hops && steps > 0) entry.hops_a_step = static_cast<double>(*plan.route_hops) / steps;

@@ -104,7 +104,10 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
   Table table{{"algorithm", "steps"}, {"lower bound", ""}};
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
-    table[0].push_back((sized(comparison) ? bytes_option(comparison.sizes[i]) : "model time") + (i < comparison.run_sizes ? " (run)" : ""));
+    const bool run = std::any_of(contest.contenders.begin(), contest.contenders.end(),
+                                 [i](const Contender& contender) { return contender.entries[i] && contender.entries[i]->run; });
+    table[0].push_back((sized(comparison) ? bytes_option(comparison.sizes[i]) : "model time") +
+                       (run && i < comparison.run_sizes ? " (run)" : ""));
     table[1].push_back(seconds_text(contest.bounds[i].model_time_s(contest.machine.cost)));
     steps.push_back(contest.bounds[i].steps);
   }
