@@ -109,7 +109,7 @@ LargestBounds largest_bounds(const RunSpec& spec, const Machine& machine, std::s
   if (!spec.other_classes.empty()) largest.of = class_text(*spec.groups);
   for (std::size_t i = 0; i < spec.other_classes.size(); ++i) {
     const Groups& groups = spec.other_classes[i];
-    Bounds own = lower_bounds(make_machine(spec_of_class(spec, groups), NativeMachine{}), asked[i + 1]->request, &groups);
+    Bounds own = lower_bounds(make_machine(spec_of_class(spec, groups), {.switching = machine.switching}), asked[i + 1]->request, &groups);
     if (own.model_time_s(machine.cost) > largest.bounds.model_time_s(machine.cost)) largest = {std::move(own), class_text(groups)};
   }
   return largest;
@@ -161,7 +161,9 @@ int bounds(const BoundsArguments& arguments) {
         fmt::format("--sizes '{}': name the collective that they are of; for instance torus bounds total-exchange", *options["sizes"]));
   if (!options["on"] && !options["machine"]) options["on"] = facts_of(collective.value_or(Collective::broadcast)).usual_shape;
   const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
-  const Machine machine = make_machine(spec, NativeMachine{});
+  RunSpec named = spec;
+  named.collective = collective.value_or(Collective::multinode_broadcast);
+  const Machine machine = usual_machine(named);
   const std::optional<Machine> any_route = with_any_route(spec, machine);
   const ShapeFacts facts = shape_facts(machine.topology);
   Json json{{"shape", machine.topology.text()},

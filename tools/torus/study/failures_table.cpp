@@ -50,6 +50,15 @@ std::string whole_text(const FailureRuns& entrant) {
   return entrant.whole->fate == Fate::completed ? seconds_text(entrant.whole->model_time_s) : std::string(name(entrant.whole->fate));
 }
 
+/// How many failures an algorithm survives, of all or of those that it was run with before an interruption.
+std::string survives_text(const FailureComparison& comparison, const FailureRuns& entrant, const Survival& survival) {
+  const auto run = static_cast<std::size_t>(
+      std::count_if(entrant.runs.begin(), entrant.runs.end(), [](const auto& r) { return r && r->fate != Fate::cut; }));
+  if (!comparison.interrupted() || run >= survivable(comparison))
+    return fmt::format("{} of {}", grouped(survival.completed), grouped(survivable(comparison)));
+  return run == 0 ? "not run" : fmt::format("{} of {} run", grouped(survival.completed), grouped(run));
+}
+
 /// The answer: who survives all, the one with the least worst time, on each machine.
 std::string answers(const FailureComparison& comparison) {
   Table table{{"survives all", "worst", "machine"}};
@@ -58,7 +67,7 @@ std::string answers(const FailureComparison& comparison) {
       const double worst_s = best->runs[*survival_of(*best).worst]->model_time_s;
       table.push_back({std::string(best->algorithm->name), seconds_text(worst_s), rules_text(contest.machine)});
     } else {
-      table.push_back({"none", "-", rules_text(contest.machine)});
+      table.push_back({comparison.interrupted() ? "not known" : "none", "-", rules_text(contest.machine)});
     }
   }
   return aligned(table);
@@ -70,8 +79,7 @@ std::string contest_text(const FailureComparison& comparison, const FailureConte
   std::vector<std::string> remarks;
   for (const FailureRuns& entrant : contest.entrants) {
     const Survival survival = survival_of(entrant);
-    const std::string algorithm(entrant.algorithm->name),
-        survives = fmt::format("{} of {}", grouped(survival.completed), grouped(survivable(comparison)));
+    const std::string algorithm(entrant.algorithm->name), survives = survives_text(comparison, entrant, survival);
     if (survival.worst) {
       const FailureRun &median = *entrant.runs[*survival.median], &last = *entrant.runs[*survival.worst];
       const auto ratio = ratio_of(median);
