@@ -25,7 +25,7 @@ enum class ViolationKind : std::uint8_t {
   too_many_sends,         ///< more than the ports
   too_many_receives,      ///< more than the ports
   block_not_held,         ///< a block was sent that the sender does not hold
-  queue_overflow,         ///< more messages through one shared in-channel than its queue holds, which is 8
+  queue_overflow,         ///< more messages to a node over one shared channel than its queue takes, which is 8
   replaced_and_more,      ///< in a reduction, a partial takes the place of one for which more arrives in the same step
   leaves_the_group        ///< a leg to a node that is not of the sender's group
 };
