@@ -181,11 +181,17 @@ class Node {
   void send(Combine into, std::initializer_list<Leg> route, std::span<const BlockId> blocks, Words header = {}) {
     send(into, RouteView{route.begin(), route.size()}, blocks, header);
   }
+  void send(Combine into, NodeId destination, std::span<const BlockId> blocks, Words header = {}) {
+    send(into, route_to(destination), blocks, header);
+  }
   void forward(Combine into, RouteView route, std::span<const BlockId> blocks, Words header = {}) {
     world_->network->send_partials(*this, route, blocks, header.span(), true, into.registers);
   }
   void forward(Combine into, std::initializer_list<Leg> route, std::span<const BlockId> blocks, Words header = {}) {
     forward(into, RouteView{route.begin(), route.size()}, blocks, header);
+  }
+  void forward(Combine into, NodeId destination, std::span<const BlockId> blocks, Words header = {}) {
+    forward(into, route_to(destination), blocks, header);
   }
 
   /// States that the present step belongs to a phase of the algorithm. The report sums steps, bytes and model time by phase. The text must

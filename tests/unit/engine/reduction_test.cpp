@@ -77,6 +77,31 @@ TEST_CASE("every operator and type comes out right, in whole elements and none",
   }
 }
 
+TEST_CASE("partials go to a node by its rank: kept by its sender, or given away", "[unit]") {
+  const Machine torus = Machine::make({.topology = "2x8", .contention = Contention::share});
+  const auto doubling = [](Node& self) -> Program {
+    for (NodeId bit = 1; bit < self.topology().nodes(); bit *= 2) {
+      self.send(combine, self.rank() ^ bit, self.blocks());
+      co_await self.step();
+    }
+  };
+  const auto halving = [](Node& self) -> Program {
+    NodeId bit = self.topology().nodes() / 2;
+    for (; bit > 0 && self.rank() < bit; bit /= 2) co_await self.step();
+    if (bit > 0) self.forward(combine, self.rank() ^ bit, self.blocks());
+  };
+  const auto run = [&](const auto& program, Wanted wanted) {
+    return support::emulate(torus, Placement::contributed(torus.topology, {.wanted = wanted, .bytes = 40}), program).result;
+  };
+  const RunResult everywhere = run(doubling, Wanted::everywhere), at_root = run(halving, Wanted::at_root);
+  CHECK(everywhere.verified);
+  CHECK(everywhere.messages == 64);
+  CHECK(everywhere.node_combined_sum == 160);
+  CHECK(at_root.verified);
+  CHECK(at_root.messages == 15);
+  CHECK(at_root.steps == 4);
+}
+
 TEST_CASE("a damaged sum is found", "[unit]") {
   const auto program = [](Node& self) -> Program {
     if (self.rank() > 0) co_await self.arrival();
