@@ -23,7 +23,8 @@ bool same(const char* a, const char* b) noexcept {
 }
 
 /// Rethrows what a node's program, or the making of it, threw. The text begins with step and node. std::nullopt: before step 0.
-/// An InputError stays one and std::bad_alloc is thrown as it was; all else becomes a RunError. What was thrown is nested in it.
+/// std::bad_alloc is thrown as it was. All else becomes a RunError, with what was thrown nested in it: what a program asks is not the
+/// user's input, also where it is answered with an InputError.
 [[noreturn]] void rethrow_naming(const Topology& topology, NodeId node, std::optional<Step> step, const std::exception_ptr& thrown) {
   const std::string where =
       (step ? "step " + std::to_string(*step) : std::string("before step 0")) + ", node " + node_text(topology, node) + ": ";
@@ -31,8 +32,6 @@ bool same(const char* a, const char* b) noexcept {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const InputError& error) {
-    std::throw_with_nested(InputError(where + error.what()));
   } catch (const std::exception& error) {
     std::throw_with_nested(RunError(where + error.what()));
   } catch (...) {

@@ -24,6 +24,7 @@ enum class Bug {
   interrupted,
   null,
   exception,
+  no_such_node,
   off_the_mesh,
   two_hops,
   not_held
@@ -67,6 +68,9 @@ bool mistake(Node& self, Bug bug, std::int32_t step) {
       return false;
     case Bug::exception:
       if (second) throw std::logic_error("no such\nneighbour");
+      return false;
+    case Bug::no_such_node:
+      if (second) self.send(combine, self.topology().nodes(), self.blocks());
       return false;
     case Bug::off_the_mesh:
       if (second) self.send({{1, -2}}, std::span<const BlockId>());
@@ -124,10 +128,10 @@ constexpr Algorithm wrong_bytes = with<Bug::wrong_bytes>("wrong-bytes"), missing
                     contention = with<Bug::contention>("contention"), deadlock = with<Bug::deadlock>("deadlock"),
                     endless = with<Bug::endless>("endless-loop"), interrupted = with<Bug::interrupted>("interrupted-loop"),
                     null = with<Bug::null>("null"), exception = with<Bug::exception>("exception"),
-                    off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"), two_hops = with<Bug::two_hops>("two-hops"),
-                    not_held = with<Bug::not_held>("not-held");
+                    no_such_node = with<Bug::no_such_node>("no-such-node"), off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"),
+                    two_hops = with<Bug::two_hops>("two-hops"), not_held = with<Bug::not_held>("not-held");
 
 }  // namespace
 
-TORUS_MAIN(wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, interrupted, null, exception, off_the_mesh,
-           two_hops, not_held)
+TORUS_MAIN(wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, interrupted, null, exception, no_such_node,
+           off_the_mesh, two_hops, not_held)

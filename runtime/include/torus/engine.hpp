@@ -94,8 +94,8 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
 /// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.
 ///
 /// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. If programs throw, the run
-/// ends after that step and the exception of the lowest node is rethrown: as an InputError or a RunError that begins with step and node and
-/// has the program's own nested in it (std::rethrow_if_nested). A send that finds no memory ends the run with a RunError, also if
+/// ends after that step and the exception of the lowest node is rethrown: as std::bad_alloc, else as a RunError that begins with step and
+/// node and has the program's own nested in it (std::rethrow_if_nested). A send that finds no memory ends the run with a RunError, also if
 /// the program catches it.
 class Engine {
  public:

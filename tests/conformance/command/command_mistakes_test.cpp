@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/json.hpp"
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 using support::Json;
@@ -43,6 +44,7 @@ const std::vector<Mistake>& mistakes() {
       {"endless-loop", {"node (1,1) has not ended step 1 after 1 s", "repeat it with: "}, "--step-time 1"},
       {"null", {"crashed while node (1,1) ran step 1: segmentation fault"}, "", SIGSEGV},
       {"exception", {"step 1, node (1,1): no such neighbour"}},
+      {"no-such-node", {"step 1, node (1,1): node 16 as a destination: it must be 0 to 15"}},
       {"off-the-mesh", {"route leaves the machine: step 1: the route from (1,1) by [[1,-2]], control only leaves the machine"}},
       {"two-hops",
        {"more than one hop: step 1: the route from (1,1) by [[1,2]], control only takes more than one hop, under packet switching"}},
@@ -134,6 +136,14 @@ TEST_CASE("a signal ends a run and a stress whose node does not end its step, na
     CHECK(lines(ended.err) == 2);
     CHECK(folder.files() == 0);
   }
+}
+
+TEST_CASE("what a program asks amiss fails in the stress as it does alone", "[conformance]") {
+  const support::Ended ended = mistaken("stress --only no-such-node --runs 200 --seed " + std::to_string(support::seed()));
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(ended.out.find(" as a destination: it must be 0 to ") != std::string::npos);
+  CHECK(ended.out.find("this does not repeat it") == std::string::npos);
 }
 
 TEST_CASE("a crash in the stress names the node, and the line that repeats it", "[conformance]") {

@@ -110,7 +110,7 @@ TEST_CASE("what a program throws is told with its node and step, and kept as it 
   };
   CHECK(thrown_by(throwing(std::runtime_error("no"))) == "step 2, node (1,2): no");
   CHECK(thrown_by(throwing(Own{})) == "step 2, node (1,2): its program threw what is no std::exception");
-  CHECK_THROWS_AS(emulate(machine, resident, throwing(InputError("no"))), InputError);
+  CHECK_THROWS_AS(emulate(machine, resident, throwing(InputError("no"))), RunError);  // a program's mistake, not its user's
   CHECK_THROWS_AS(emulate(machine, resident, throwing(std::bad_alloc())), std::bad_alloc);
   try {
     emulate(machine, resident, throwing(std::out_of_range("no")));

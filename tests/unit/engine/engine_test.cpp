@@ -329,8 +329,7 @@ TEST_CASE("a node that is not there cannot be sent to", "[unit]") {
     self.send(6, self.blocks());
     co_await self.step();
   };
-  CHECK_THROWS_AS(Engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial}).run(program),
-                  InputError);
+  CHECK_THROWS_AS(Engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial}).run(program), RunError);
 }
 
 TEST_CASE("a message can be forwarded to a node, with words in place", "[unit]") {
