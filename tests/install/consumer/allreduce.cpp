@@ -25,7 +25,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = n;
   plan.steps = 2 * (n - 1);
   plan.formula = "2 (n - 1)";
-  plan.channel_bytes = times_bytes(plan.steps, request.bytes / n);
+  plan.channel_bytes = times_bytes(plan.steps, placement_of(machine, request, plan).longest());  // of the segments
   plan.combined_bytes = plan.channel_bytes / 2;
   return plan;
 }
