@@ -33,6 +33,20 @@ if(FROM STREQUAL "package")
   list(TRANSFORM public REPLACE "(.+)" "#include <\\1>\n" OUTPUT_VARIABLE includes)
   file(WRITE ${WORK}/includes.cpp ${includes})
   step(${COMPILER} -std=c++20 -w -I ${WORK}/prefix/include -fsyntax-only includes.cpp)
+
+  # The front page's project, as it stands, and without the line that says whose policies it takes.
+  file(READ ${root}/README.md text)
+  string(REGEX MATCH "```cmake\n([^`]*)```" text "${text}")
+  set(project "${CMAKE_MATCH_1}")
+  string(REGEX REPLACE "cmake_minimum_required[^\n]*\n" "" bare "${project}")
+  file(COPY ${CMAKE_CURRENT_LIST_DIR}/consumer/example.cpp DESTINATION ${WORK}/front)
+  foreach(lines IN ITEMS "${project}" "${bare}")
+    file(WRITE ${WORK}/front/CMakeLists.txt "${lines}")
+    step(${CMAKE_COMMAND} -S ${WORK}/front -B ${WORK}/front/build -G Ninja -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER}
+      "-DCMAKE_CXX_FLAGS=${FLAGS}")
+  endforeach()
+  step(${CMAKE_COMMAND} --build ${WORK}/front/build)
+  step(${WORK}/front/build/example)
 endif()
 
 step(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/build -G Ninja -D FROM=${FROM} -D TORUS_SOURCE=${root} -D CMAKE_PREFIX_PATH=${WORK}/prefix
