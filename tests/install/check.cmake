@@ -106,9 +106,13 @@ if(FROM STREQUAL "package" AND EXISTS ${WORK}/prefix/bin/torus)
     endif()
   endforeach()
 
-  # Its all-reduce is right whatever the size.
+  # Its all-reduce is right whatever the size, and the installed command knows that it is installed.
   step(${CMAKE_COMMAND} --build ${WORK}/build --target own around)
   step(${WORK}/build/around stress --only around --runs 200)
+  step(${WORK}/prefix/bin/torus new plain)
+  if(output MATCHES "PREFIX")
+    message(FATAL_ERROR "the installed command says: ${output}")
+  endif()
 
   # A name of ours is refused; so is a parameter that is called like an option.
   foreach(case IN ITEMS good clash option)

@@ -51,3 +51,13 @@ TEST_CASE("a project is of the collective that is named", "[conformance]") {
   CHECK(support::command("new rings --collective allreduce").err.find("there is an algorithm of allreduce of that name") !=
         std::string::npos);
 }
+
+TEST_CASE("a command that is not installed says how, before its project is built", "[conformance]") {
+  const support::Folder folder;
+  const std::string project = folder.file("p"), prefix = "\"$HOME/torusemu\"";
+  const std::filesystem::path build = std::filesystem::path(TORUS_PROGRAM).parent_path().parent_path();
+  CHECK(support::command("new mine -o " + project).out ==
+        project + "/CMakeLists.txt\n" + project + "/mine.cpp\n\ncmake --install " + build.string() + " --prefix " + prefix + "\ncmake -S " +
+            project + " -B " + project + "/build -D CMAKE_PREFIX_PATH=" + prefix + " && cmake --build " + project + "/build\n" + project +
+            "/build/mine stress --only mine --seconds 5\n");
+}

@@ -12,6 +12,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/child.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/new/project.hpp"
@@ -59,6 +60,21 @@ std::string_view algorithm_for(Collective collective) {
       ->second;
 }
 
+/// The folder that the command was built in, if it runs there: no project finds its libraries before they are installed.
+std::optional<fs::path> own_build() {
+  const fs::path folder = fs::path(own_program()).parent_path().parent_path();
+  return fs::exists(folder / "TorusEmuConfig.cmake") ? std::optional(folder) : std::nullopt;
+}
+
+/// What to do with the project, as lines to copy.
+std::string next_steps(const std::string& folder, const std::string& name) {
+  constexpr std::string_view prefix = "\"$HOME/torusemu\"";
+  const auto build = own_build();
+  return (build ? fmt::format("cmake --install {} --prefix {}\n", shell_word(build->string()), prefix) : "") +
+         fmt::format("cmake -S {0} -B {0}/build{1} && cmake --build {0}/build\n{0}/build/{2} stress --only {2} --seconds 5\n", folder,
+                     build ? fmt::format(" -D CMAKE_PREFIX_PATH={}", prefix) : "", name);
+}
+
 int make_project(const NewArguments& arguments) {
   const Collective collective = arguments.collective ? parse_collective(*arguments.collective) : Collective::broadcast;
   check_name(arguments.name, collective);
@@ -85,10 +101,7 @@ int make_project(const NewArguments& arguments) {
     throw;
   }
   const std::string at = folder.string();
-  print(
-      fmt::format("{0}/CMakeLists.txt\n{0}/{1}.cpp\n\ncmake -S {0} -B {0}/build && cmake --build {0}/build\n"
-                  "{0}/build/{1} stress --only {1} --seconds 5\n",
-                  at, arguments.name));
+  print(fmt::format("{0}/CMakeLists.txt\n{0}/{1}.cpp\n\n{2}", at, arguments.name, next_steps(at, arguments.name)));
   return 0;
 }
 
