@@ -120,7 +120,7 @@ const Algorithm dimension_wise{
         "longer side from the root",
     .idea = {.first = "The root informs its line in one dimension: in each step every informed node hands parts of what is left of the "
                       "line to other nodes, one by each port that it uses.",
-             .then = "Then all informed nodes do the same along their lines of the next dimension, until every dimension is done.",
+             .then = "All informed nodes do the same along their lines of the next dimension, until every dimension is done.",
              .good = "The informed nodes of a line double or treble in each step, and a worm that stays in its part of a line meets no "
                      "other; but at most two ports of a ring or line work at once."},
     .terms = terms,

@@ -244,7 +244,7 @@ const Algorithm separate_dimensions{
     .steps = "sum of ceil(log2 n_d)",
     .idea = {.first = "The row of the root is informed by halving: in each step every informed node gives half of its part of the row to "
                       "one node there.",
-             .then = "Then each node of the row does the same in its column, all columns at once, and so on through the dimensions.",
+             .then = "Each node of the row does the same in its column, all columns at once, and so on through the dimensions.",
              .good = "Every message stays in its own line, so that none meet on any shape; that costs at most one step more for each "
                      "further dimension than to halve the whole machine."},
     .native = {.ports = 1},

@@ -130,7 +130,7 @@ const Algorithm scatter_collect{
     .steps = "1d: ceil(log2 N)+N-1; 2d: sum of (ceil(log2 n_d)+n_d-1)",
     .idea = {.first = "The root cuts the message into one piece a node and scatters the pieces by halving: each message carries only what "
                       "the half that gets it needs.",
-             .then = "Then the pieces go round rings, of all nodes or of each row and column, until every node has all of them.",
+             .then = "The pieces go round rings, of all nodes or of each row and column, until every node has all of them.",
              .good = "The messages shrink as the halves do, so that the fullest channels carry about twice the message in all: good for "
                      "long messages through one port, but the rings take many steps."},
     .native = {.ports = 1},

@@ -102,7 +102,7 @@ const Algorithm squeeze_expand{
         "2D: min over a of L(m)+L(n_b)+(n_a mod 2), m = n_a less n_a mod 2; kD: at most 1+sum L(floor(n_d/2))+closing; L = "
         "ceil(log_{ports+1})",
     .idea = {.first = "The source first informs a small lattice of nodes, squeezed so that it spreads evenly over the machine.",
-             .then = "Then the lattice expands: dimension by dimension all gaps between informed nodes are split in the same step, until "
+             .then = "The lattice expands: dimension by dimension all gaps between informed nodes are split in the same step, until "
                      "no gap is left, and where sides are odd a last step closes the rest.",
              .good =
                  "Evenly spread nodes have equal gaps, so that nearly all ports find a node to inform in each step, on tori of any sides."},

@@ -136,7 +136,7 @@ constexpr Algorithm swaths{
     .shapes = swath_shapes,
     .steps = steps_in_words,
     .idea = {.first = "All nodes first learn by short control messages which nodes are sources.",
-             .then = "Then each source in turn sends its message out in a swath of its own, up to the last phase, in which neighbours give "
+             .then = "Each source in turn sends its message out in a swath of its own, up to the last phase, in which neighbours give "
                      "one another what they lack, for all sources together.",
              .good = "Each message loads the channels no more than a single broadcast does and no node must relay for all, so that few "
                      "sources with long messages gain; many sources wait long for their turns."},

@@ -171,7 +171,7 @@ constexpr Algorithm allreduce = entry(
     "side; h = 1: 2 k floor(n/2)",
     {.first = "Each small block of nodes adds up its vectors, each segment at one of its nodes, and the sums go round the rings of coarse "
               "tori, every h-th node of a line, until each segment is complete somewhere.",
-     .then = "Then the same steps run backwards and bring the results to all; the steps in the middle, which would go to and fro, are left "
+     .then = "The same steps run backwards and bring the results to all; the steps in the middle, which would go to and fro, are left "
              "out.",
      .good = "All links work together on rings that are h times shorter, so that h finds the middle between few steps and few bytes."});
 

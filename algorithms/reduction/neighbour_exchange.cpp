@@ -260,7 +260,7 @@ constexpr Algorithm
         Collective::multinode_broadcast, half_steps,
         {.first =
              "Along one dimension a node exchanges with its two neighbours in turns, and sends each what it lacks, two bundles at most.",
-         .then = "Then the next dimension does the same with the bundles that have been gathered so far.",
+         .then = "The next dimension does the same with the bundles that have been gathered so far.",
          .good =
              "One send and one receive a step bring news from both sides, so that a ring takes half as many steps as once round it, and on "
              "even rings each block comes to each node once."}),

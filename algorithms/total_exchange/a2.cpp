@@ -172,7 +172,7 @@ const Algorithm a2{
     .steps = "sum (N/n_i) T_i; T_i: ring floor(n^2/4), line floor((n^2-1)/2), complete n-1",
     .idea = {.first = "The last dimension comes first: its lines exchange the blocks in rounds, one round for each place that blocks go to "
                       "in the dimensions before, a block a message.",
-             .then = "Then the dimension before does the same with what has come, until each block has the right place in every dimension.",
+             .then = "The dimension before does the same with what has come, until each block has the right place in every dimension.",
              .good = "Each block goes a shortest way and the one port is seldom idle, so that on tori and hypercubes no exchange of single "
                      "blocks through one port takes fewer steps."},
     .native = {.switching = Switching::packet, .ports = 1},

@@ -64,6 +64,7 @@ TEST_CASE("a page opens with the verdict, the bound, the source, the idea and a 
     CHECK(b.text("#verdict").find("8 steps, the fewest that there can be") != std::string::npos);
     CHECK(b.text("#origin").starts_with("Source: "));
     CHECK(b.text("#idea").size() > 80);
+    CHECK(b.text("#idea").starts_with("First: "));
     CHECK(b.text("#where").starts_with("step 0 "));
     // The grid takes the width or the height that there is.
     CHECK(b.value("Math.max(picture.width / $('stage').clientWidth, picture.height / (innerHeight - $('player').offsetHeight - "

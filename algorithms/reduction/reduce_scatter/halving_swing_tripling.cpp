@@ -162,9 +162,9 @@ constexpr Algorithm halving{
 constexpr Algorithm
     halving_both =
         entry(halving, both, "2 x sum log2 n",
-              {.first = "First a reduce-scatter: on each ring neighbours exchange halves and add, then nodes twice as far apart exchange "
+              {.first = "A reduce-scatter: on each ring neighbours exchange halves and add, then nodes twice as far apart exchange "
                         "half as much, until each node has the result of one block.",
-               .then = "Then the same rounds run backwards and gather the results, with the farthest partners first and neighbours last.",
+               .then = "The same rounds run backwards and gather the results, with the farthest partners first and neighbours last.",
                .good = "Few steps do, hardly a byte could be saved at the nodes, and what goes far is short: good for vectors of middle "
                        "length where channels may be shared."}),
     halving_gather =
@@ -190,9 +190,9 @@ constexpr Algorithm swing{.name = "swing",
                           .needs = needs(3, false, 2),
                           .plan = plan_swing};
 constexpr Algorithm swing_both = entry(swing, both, "2 x sum ceil(log2 n)",
-                                       {.first = "First a reduce-scatter: on each ring partners exchange halves and add, at distances 1, "
+                                       {.first = "A reduce-scatter: on each ring partners exchange halves and add, at distances 1, "
                                                  "1, 3, 5, 11 to alternating sides, until each node has the result of one block.",
-                                        .then = "Then the same rounds run backwards and gather the results, the farthest partners first.",
+                                        .then = "The same rounds run backwards and gather the results, the farthest partners first.",
                                         .good = "Few steps do, and partners on alternating sides are nearer than at powers of two, so that "
                                                 "the shared channels carry less: good for vectors of middle length and more."}),
                     swing_gather = entry(swing, gather, swing.steps,
@@ -219,9 +219,9 @@ constexpr Algorithm tripling{
 constexpr Algorithm
     tripling_both =
         entry(tripling, both, "2 x sum ceil(log3 n)",
-              {.first = "First a reduce-scatter: on each ring a node gives a third of what it holds to either neighbour and adds what it "
+              {.first = "A reduce-scatter: on each ring a node gives a third of what it holds to either neighbour and adds what it "
                         "gets, then the same three times as far away, until each node has the result of one block.",
-               .then = "Then the same rounds run backwards and gather the results from both sides, the farthest partners first.",
+               .then = "The same rounds run backwards and gather the results from both sides, the farthest partners first.",
                .good = "With two partners a round fewer steps do than with one, on rings of any length: good for short and middle vectors "
                        "where channels may be shared."}),
     tripling_gather = entry(

@@ -114,7 +114,7 @@ constexpr Algorithm hamiltonian_allreduce =
     hamiltonian(Collective::allreduce, "2 floor(N/2)",
                 {.first = "A search finds closed ways through all nodes, one for each dimension, that share no link; parts of the vector "
                           "are added up along all of them, both ways round, until each is complete at its owner.",
-                 .then = "Then all steps run backwards, and the results go out from their owners along the same ways.",
+                 .then = "All steps run backwards, and the results go out from their owners along the same ways.",
                  .good = "Every channel is busy in every step and no byte could be saved, whatever the sides; but there are as many steps "
                          "as nodes, so that only very long vectors gain."});
 constexpr Algorithm hamiltonian_all_gather = hamiltonian(

@@ -343,9 +343,9 @@ constexpr Algorithm
     allreduce = hubs(Collective::allreduce,
                      "2 x the sum over the dimensions of 2 ceil(log2 (a+1)) + 1, with c > 1 pairs also floor(c/2) + 1, on a line c; "
                      "without hubs n-1",
-                     {.first = "First a reduce-scatter: along each dimension groups give their sums to two hubs each, which pass them on "
+                     {.first = "A reduce-scatter: along each dimension groups give their sums to two hubs each, which pass them on "
                                "from group to group and hand each owner its own.",
-                      .then = "Then the same steps run backwards and bring the results to all.",
+                      .then = "The same steps run backwards and bring the results to all.",
                       .good = "Only hubs have long routes, and these do not meet, so that few steps do with one port, and fewer bytes "
                               "than where each step carries the whole vector."});
 

@@ -120,7 +120,7 @@ constexpr Algorithm lattice_all_gather = lattice(Collective::multinode_broadcast
                                                           "and most bytes have a short way; the channels are shared."});
 constexpr Algorithm lattice_allreduce = lattice(
     Collective::allreduce, "2 ceil(log_{2k+1} N), at times 2 more",
-    {.first = "First a reduce-scatter: in each step all nodes send to the same few offsets, near ones first, and what a node still holds "
+    {.first = "A reduce-scatter: in each step all nodes send to the same few offsets, near ones first, and what a node still holds "
               "becomes several times less.",
      .then = "When each node has the result of its block, the same steps run backwards and gather the results, the far offsets first.",
      .good = "All ports work in each step, so that few steps do, and most bytes have a short way: good for vectors of middle length where "

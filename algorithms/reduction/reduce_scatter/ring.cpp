@@ -106,7 +106,7 @@ constexpr Algorithm ring_reduce_scatter = ring(
 constexpr Algorithm ring_allreduce = ring("ring", Collective::allreduce, "2 (N-1)",
                                           {.first = "All nodes form one ring in the order of their ranks, and blocks of the vector go "
                                                     "round it, each node adding its part, until each block is complete at one node.",
-                                           .then = "Then the results go round once more, and every node keeps a copy of each.",
+                                           .then = "The results go round once more, and every node keeps a copy of each.",
                                            .good = "Any shape and one port do, and no bytes could be saved, so that very long vectors lose "
                                                    "little; short ones wait for twice as many steps as there are nodes."});
 constexpr Algorithm ring_all_gather =

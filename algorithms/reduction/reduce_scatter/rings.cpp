@@ -322,12 +322,12 @@ constexpr Algorithm
         rings(Collective::reduce_scatter, half,
               {.first = "Each owner's block is cut into one part a dimension; along the lines of its first dimension each part goes "
                         "towards its owner's place by the shorter way, the farthest first, and each node on the way adds its own.",
-               .then = "Then the parts change dimensions with what is left, until each has been along all.",
+               .then = "The parts change dimensions with what is left, until each has been along all.",
                .good = "Every channel is busy in every step, and on tori of equal sides no byte could be saved, so that long blocks gain; "
                        "short ones wait for many steps."}),
     allreduce = rings(
         Collective::allreduce, both,
-        {.first = "First a reduce-scatter: parts of the vector go along the lines of all dimensions at the same time, both ways, each node "
+        {.first = "A reduce-scatter: parts of the vector go along the lines of all dimensions at the same time, both ways, each node "
                   "adding its own, until each place has the sum of its segment.",
          .then = "The parts change dimensions until each has been along all, and then all steps run backwards, to gather the results.",
          .good = "Every channel is busy in every step, and on tori of equal sides no byte could be saved: the choice for long vectors; "
@@ -336,7 +336,7 @@ constexpr Algorithm
         rings(Collective::multinode_broadcast, half,
               {.first = "Each block is cut into one part a dimension; each part goes along the lines of its first dimension, both ways, "
                         "from place to place.",
-               .then = "Then the parts change dimensions and take along all that they have gathered, until each has been along all.",
+               .then = "The parts change dimensions and take along all that they have gathered, until each has been along all.",
                .good = "Every channel is busy in every step and each byte comes to each node once, also along lines and complete "
                        "dimensions, so that long blocks gain; short ones wait for many steps."});
 

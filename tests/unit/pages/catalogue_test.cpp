@@ -166,6 +166,8 @@ TEST_CASE("every algorithm says its idea in three sentences or more, and no two 
       CHECK(sentence.back() == '.');
       CHECK(sentence.find_first_of("|\n{}^") == std::string_view::npos);
       CHECK(sentence.find("  ") == std::string_view::npos);
+      // Where it is shown, its place is said before it.
+      for (const std::string_view place : {"First ", "First,", "Then ", "Then,", "Why "}) CHECK_FALSE(sentence.starts_with(place));
     }
     CHECK(ideas.insert(std::string(a->idea.first) + std::string(a->idea.then) + std::string(a->idea.good)).second);
   }

@@ -73,7 +73,8 @@ Json page_facts(const TraceHeader& header, const std::vector<NodeId>& sources) {
   const Algorithm* algorithm = find_algorithm(*collective, header.algorithm);
   if (algorithm == nullptr) return facts;
   facts["algorithm_source"] = algorithm->source;
-  if (algorithm->idea.said()) facts["idea"] = fmt::format("{} {} {}", algorithm->idea.first, algorithm->idea.then, algorithm->idea.good);
+  if (algorithm->idea.said())
+    facts["idea"] = fmt::format("First: {} Then: {} Why: {}", algorithm->idea.first, algorithm->idea.then, algorithm->idea.good);
   return facts;
 }
 
