@@ -204,7 +204,7 @@ constexpr std::array terms{
 const Algorithm wang_tseng{
     .name = "wang-tseng",
     .collective = Collective::broadcast,
-    .source = "Wang & Tseng, sections 3 and 4; trimmed, and fewer ports than all, here",
+    .source = "Wang & Tseng, sections 3 and 4; the trimmed variant and fewer ports are ours",
     .shapes = "torus n x .. x n, any n, any k",
     .steps = "k T + k-1; trimmed k T + [ceil(log_p n) > T] + (k-2)[ceil(log_q n) > T]; T = ceil(log_{a+1} n), a ports",
     .idea = {.first = "The source splits a line of nodes into one part more than it has ports, keeps one and sends the message into all "
