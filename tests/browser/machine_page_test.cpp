@@ -500,6 +500,7 @@ TEST_CASE("the address says where one is, and goes there", "[browser]") {
   b->open(viewed(folder, "broadcast --on 8x8 --algorithm flood --switching packet") + "#step=3&node=9");
   CHECK(b->value("[by_step.step[state.time - 1], state.node]") == Json({3, 9}));
   CHECK(b->text("#node_title").starts_with("Node (1,1)"));
+  CHECK(b->value("$('big_play').hidden") == true);
   const auto address = [&] { return b->value("new Promise(done => setTimeout(() => done(location.hash), 250))"); };
   b->key("ArrowRight");
   CHECK(address() == "#step=4&node=9");

@@ -59,6 +59,8 @@ function follow_address() {
   const said = new URLSearchParams(location.hash.slice(1)), step = said.get("step"), node = said.get("node"), run = said.get("run") === "2" && two ? 1 : 0;
   state.run = run;
   state.node = node !== null && drawn && Number(node) >= 0 && Number(node) < runs[run].shape.nodes ? Math.floor(Number(node)) : -1;
+  // Who names a place wants to see it.
+  if (["step", "moment", "node"].some(part => said.has(part))) $("big_play").hidden = true;
   const after = step === null || step === "start" ? -1 : moments.findIndex(moment => moment.at !== null && moment.at >= Number(step));
   go(said.has("moment") ? Number(said.get("moment")) || 0 : step === "start" ? 0 : step === null ? first_look() : after < 0 ? last_time : after);
 }
