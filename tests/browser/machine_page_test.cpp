@@ -258,6 +258,24 @@ TEST_CASE("dead nodes, dead links and slow links are drawn and in the legend", "
   });
 }
 
+TEST_CASE("where channels differ in speed the page has the model time of the report", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  for (const char* line :
+       {"broadcast --on 4x4 --algorithm mst --bytes 64KiB --slow-link 0:+1:4", "broadcast --on 4x3 --bytes 64KiB --tc 1ns,2ns",
+        "allreduce --on 2cx5m --bytes 4KiB --tc 3ns,1ns --slow-link 0:+0:2 --tg 1ns"}) {
+    const std::string page = folder.file("page.html");
+    CAPTURE(line);
+    const Json report = support::parsed(support::good("run " + std::string(line) + " --json --view " + page).out);
+    b->open(page);
+    b->key("End");
+    CHECK(b->value("model_times[last_time - 1]").get<double>() == Approx(report["model_time_s"].get<double>()).epsilon(1e-9));
+    CHECK(b->text("#verdict").find("model time " + seconds_text(report["model_time_s"])) != std::string::npos);
+  }
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
 TEST_CASE("what is dead is seen in coloured cells, between slices and in a cube", "[browser]") {
   const Folder folder;
   in_each_window(viewed(folder, "broadcast --on 40x40 --algorithm flood --dead-node 20,20"), [](Browser& b) {

@@ -125,6 +125,7 @@ std::string View::data() {
   append_list(json, "phase", phase_);
   if (!load_.empty()) {
     column("fullest", &StepSum::fullest);
+    if (!machine.cost.one_speed()) column("channel_time_s", &StepSum::channel_time_s);
     column("longest_route", &StepSum::longest_route);
     if (counts_) column("combined", &StepSum::combined);
   }

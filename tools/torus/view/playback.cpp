@@ -191,7 +191,8 @@ void View::message(const TraceMessage& message) {
 }
 
 void View::load_channels(const TraceMessage& message) {
-  const Topology& topology = header_.machine.topology;
+  const Machine& machine = header_.machine;
+  const Topology& topology = machine.topology;
   StepSum& sum = sums_.back();
   std::uint64_t hops = 0;
   each_hop(topology, message.source, message.path, [&](NodeId from, Dimension d, std::int32_t hop, NodeId) {
@@ -204,6 +205,8 @@ void View::load_channels(const TraceMessage& message) {
     load_[channel] += message.bytes;
     run_load_[channel] += message.bytes;
     sum.fullest = std::max(sum.fullest, load_[channel]);
+    if (!machine.cost.one_speed())
+      sum.channel_time_s = std::max(sum.channel_time_s, static_cast<double>(load_[channel]) * machine.byte_s(from, d, hop));
     ++hops;
   });
   sum.longest_route = std::max(sum.longest_route, hops);

@@ -80,6 +80,7 @@ class View {
     std::uint64_t hops = 0;
     Bytes bytes = 0;
     Bytes fullest = 0;                ///< bytes on the fullest channel, unless messages are left out
+    double channel_time_s = 0;        ///< the longest that a channel takes for its bytes, where channels differ in speed
     std::uint64_t longest_route = 0;  ///< hops
     Bytes combined = 0;               ///< max of a node; reductions only
   };

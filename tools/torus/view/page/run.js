@@ -245,7 +245,7 @@ function model_times(data) {
   if (!cost || !steps.fullest || (cost.combine && !steps.combined)) return null;
   let busy = 0;
   return steps.fullest.map((bytes, i) => {
-    busy += bytes * cost.byte + steps.longest_route[i] * cost.hop + (cost.combine ? steps.combined[i] * cost.combine : 0);
+    busy += (steps.channel_time_s ? steps.channel_time_s[i] : bytes * cost.byte) + steps.longest_route[i] * cost.hop + (cost.combine ? steps.combined[i] * cost.combine : 0);
     return busy + (steps.step[i] + 1) * cost.start_up;
   });
 }
