@@ -505,10 +505,44 @@ TEST_CASE("a page of two runs says in which parts of machine and request they di
         "Machine: ports 4 and 1; T_s 1 us and 2 us. Request: the same.");
   CHECK(differences(traced("c", "broadcast --on 8x8 --algorithm mst --ports 4 --bytes 4KiB")) == "Machine: the same. Request: the same.");
   CHECK(differences(traced("d", "allreduce --on 8x8 --groups rows --algorithm ring --switching wormhole --bytes 64"))
-            .find("groups none and 8") != std::string::npos);
+            .find("groups all nodes and rows") != std::string::npos);
+  // What a text leaves out differs, too.
+  CHECK(differences(traced("e", "broadcast --on 8x8 --algorithm mst --ports 4 --bytes 4KiB --source 9")) ==
+        "Machine: the same. Request: sources (0,0) and (1,1).");
   CHECK(b->complaints == std::vector<std::string>{});
   b->open(viewed(folder, "broadcast --on 8x8"));
   CHECK(b->value("$('differences').hidden") == true);
+}
+
+TEST_CASE("two runs in other groups are called by them, and so does the page say how they differ", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const std::string page = folder.file("page.html");
+  struct Case {
+    std::string on, one, other, names, request;
+  };
+  const std::string file = "file:" + folder.write("groups", "0 1\n2 3\n"), turned = "file:" + folder.write("turned", "1 0\n2 3\n");
+  for (const auto& [on, one, other, names, request] :
+       {Case{"4x4", "rows", "columns", "rows: rings|columns: rings", "groups rows and columns"},
+        Case{"2x4x3", "axis:1", "axis:0,2", "axis:1: rings|axis:0,2: rings", "groups axis:1 and axis:0,2"},
+        Case{"4x4", "rows", "slice:2x2", "rows: rings|4 groups: rings", "groups rows and 4 groups"},
+        Case{"4x4", "slice:2x2", "slice:1x4", "4 groups: rings|rows: rings", "groups 4 groups and rows"},
+        Case{"4x4", "slice:2x2", "stride:2x2", "first: rings|second: rings", "other groups"},
+        Case{"1x4", "rows", "columns", "all nodes: rings|4 groups: rings", "groups all nodes and 4 groups"},
+        Case{"4x4", file, turned, "first: rings|second: rings", "other groups"}}) {
+    CAPTURE(on, one, other);
+    for (const auto& [name, groups] : {std::pair("a", one), std::pair("b", other)})
+      REQUIRE(command("run allreduce --on " + on + " --groups " + groups + " --algorithm rings --contention share --bytes 4KiB --trace " +
+                      folder.file(name))
+                  .status == 0);
+    REQUIRE(command("view " + folder.file("a") + " " + folder.file("b") + " -o " + page).status == 0);
+    b->open(page);
+    CHECK(b->text("#name0") + "|" + b->text("#name1") == names.substr(0, names.find('|')) + ":" + names.substr(names.find('|')) + ":");
+    CHECK(b->text("#differences").find(" Request: " + request) != std::string::npos);
+    CHECK(b->text("#verdict").starts_with(names.substr(0, names.find('|')) + ": "));
+  }
+  CHECK(b->complaints == std::vector<std::string>{});
 }
 
 TEST_CASE("the address says where one is, and goes there", "[browser]") {

@@ -198,9 +198,9 @@ function show_groups() {
 }
 // What came out: the verdict, and the steps against the bound.
 function show_verdict() {
-  for (const run of runs) {
+  for (const [r, run] of runs.entries()) {
     const {data} = run, line = element("span"), ok = data.verdict && data.verdict.ok;
-    if (two) line.append(data.algorithm + ": ");
+    if (two) line.append(names[r] + ": ");
     if (data.verdict) line.append(element("span", ok ? "\u2713 " + data.verdict.text : "\u2717 " + data.verdict.text, ok ? "good" : "bad"));
     else line.append(element("span", "not judged", "soft"));
     const bound = data.bound && data.bound.steps > 0 ? (data.steps === data.bound.steps ? ", the fewest that there can be" : "; no algorithm takes fewer than " + T.grouped(data.bound.steps)) : "";
@@ -244,7 +244,7 @@ function start_pictures() {
     $("right").hidden = true;
     $("clock").hidden = !runs.every(run => run.model_times);
     document.querySelectorAll(".run, .run figcaption").forEach(e => { e.hidden = false; });
-    runs.forEach((run, r) => { $("name" + r).textContent = run.data.algorithm + ":"; });
+    names.forEach((name, r) => { $("name" + r).textContent = name + ":"; });
   }
   set_layout();
 }

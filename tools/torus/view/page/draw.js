@@ -10,7 +10,7 @@ const other_data = JSON.parse($("other").textContent);
 const runs = [run_of(JSON.parse($("data").textContent))];
 if (other_data) runs.push(run_of(other_data));
 const {data, shape, by_step, messages, clock, whole, phases, model_times, sources, wants} = runs[0];
-const two = runs.length === 2, drawn = runs.every(run => run.clock);
+const two = runs.length === 2, names = two ? T.names_of(runs) : [], drawn = runs.every(run => run.clock);
 const pictures = drawn ? runs.map((run, r) => new Picture(run, $("torus" + r))) : [], picture = pictures[0];
 let moments = T.moments_of(runs, false), last_time = moments.length - 1;
 let slices = null;       // the layout of the first run in slices, which its loads have too
@@ -23,11 +23,11 @@ const route_text = path => T.route_text(shape, picture.layout, path);
 // The pictures share the room, side by side or, on narrow screens, one below the other.
 function draw_pictures() {
   const wide = state.printing ? 960 : Math.max(200, $("stage").clientWidth), beside = two && wide >= 600 ? 2 : 1;
-  const above = $("stage").getBoundingClientRect().top + scrollY, names = two ? 48 : 0;
-  const high = state.printing ? 700 : Math.max(300, innerHeight - $("player").offsetHeight - above - 28 - names);
+  const above = $("stage").getBoundingClientRect().top + scrollY, captions = two ? 48 : 0;
+  const high = state.printing ? 700 : Math.max(300, innerHeight - $("player").offsetHeight - above - 28 - captions);
   pictures.forEach((picture, r) => {
     const {times, busy} = moments[state.time];
-    picture.fit(wide / beside - (beside - 1) * 10, two && beside === 1 ? Math.max(240, high / 2 - names) : high);
+    picture.fit(wide / beside - (beside - 1) * 10, two && beside === 1 ? Math.max(240, high / 2 - captions) : high);
     picture.draw(times[r], busy[r], state.run === r ? state.node : -1);
     if (two) $("now" + r).textContent = now_text(runs[r], times[r], busy[r]);
     if (two) $("now" + r).className = times[r] === runs[r].last_time && !busy[r] ? "done" : "";

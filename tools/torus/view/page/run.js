@@ -304,22 +304,41 @@ function colour(share) {
   return ramp[i].map((c, j) => Math.round(c + (ramp[i + 1][j] - c) * t));
 }
 
+// "rows", "columns" or "axis:0,2", as --groups has them; of others how many there are.
+function groups_name({data, shape}) {
+  const {groups, coordinate, k} = shape, dimensions = Array.from({length: k}, (_, d) => d);
+  if (!data.groups) return "all nodes";
+  const alike = (group, d) => group.every(node => coordinate(node, d) === coordinate(group[0], d)), along = dimensions.filter(d => !alike(groups[0], d));
+  const nodes = along.reduce((product, d) => product * shape.extents[d], 1);
+  if (along.length === 0 || !groups.every(group => group.length === nodes && dimensions.every(d => along.includes(d) || alike(group, d)))) return grouped(groups.length) + " groups";
+  const name = along.length > 1 ? "axis:" + along.join() : along[0] === k - 1 ? "rows" : along[0] === 0 ? "columns" : "axis:" + along[0];
+  return groups.length * nodes < shape.nodes ? grouped(groups.length) + " of the " + name : name;
+}
+// What two runs are called on their page: the algorithm, after what else they differ in.
+function names_of(runs) {
+  const differ = text => text(runs[0]) !== text(runs[1]), of_collective = ({data}) => data.collective;
+  const names = runs.map(run => (differ(groups_name) ? groups_name(run) + ": " : "") + (differ(of_collective) ? run.data.collective + " by " : "") + run.data.algorithm);
+  return names[0] === names[1] ? ["first: " + names[0], "second: " + names[1]] : names;
+}
+
 // In which parts of machine and request two runs differ, in words.
 function differences_text(runs) {
   const list = (nodes, what, all) => (nodes.length === all ? "all nodes" : nodes.length === 0 ? "none" : nodes.length > 4 ? grouped(nodes.length) + " " + what : nodes.join(" "));
   const links = kind => ({data, shape}) => list((data[kind] || []).map(([node, d, hop, factor]) => shape.name(node) + " " + d + ":" + signed(hop) + (factor ? " x" + factor : "")), kind.replace("_", " "));
   const seconds = part => ({data}) => (data.costs_s ? seconds_text(data.costs_s[part] || 0) : "unknown");
   const of_data = key => ({data}) => String(data[key]);
+  // Of each part its name, its text, and what else tells whether it differs.
   const parts = {
     Machine: [["shape", ({data}) => shape_text(data)], ["ports", of_data("ports")], ["switching", of_data("switching")], ["contention", of_data("contention")],
-              ["dead nodes", ({data, shape}) => list(data.dead_nodes.map(shape.name), "dead nodes")], ["dead links", links("dead_links")], ["slow links", links("slow_links")],
+              ["dead nodes", ({data, shape}) => list(data.dead_nodes.map(shape.name), "dead nodes"), of_data("dead_nodes")], ["dead links", links("dead_links"), of_data("dead_links")],
+              ["slow links", links("slow_links"), of_data("slow_links")],
               ["T_s", seconds("start_up")], ["T_c", seconds("byte")], ["T_h", seconds("hop")], ["T_g", seconds("combine")]],
     Request: [["collective", of_data("collective")], ["sources", ({data, shape, sources}) => list([...sources].sort((a, b) => a - b).map(shape.name), "sources", data.nodes)],
-              ["groups", ({data, shape}) => (data.groups ? grouped(shape.groups.length) : "none")], ["ranks", ({data}) => (data.ranks && !data.groups ? "mapped" : "as the nodes")],
+              ["groups", groups_name, ({data}) => data.groups && data.groups + " " + data.ranks], ["ranks", ({data}) => (data.ranks && !data.groups ? "mapped" : "as the nodes"), ({data}) => (data.groups ? "" : String(data.ranks || ""))],
               ["blocks", ({data}) => grouped(data.block_bytes) + " B"], ["segments", ({data}) => grouped(data.segments)], ["reduction", ({data}) => data.reduction || "none"]]};
   const texts = Object.entries(parts).map(([what, all]) => {
-    const differ = all.map(([name, of]) => [name, of(runs[0]), of(runs[1])]).filter(([, a, b]) => a !== b);
-    return what + ": " + (differ.map(([name, a, b]) => name + " " + a + " and " + b).join("; ") || "the same") + ".";
+    const differ = all.filter(([, of, key = of]) => key(runs[0]) !== key(runs[1])).map(([name, of]) => [name, of(runs[0]), of(runs[1])]);
+    return what + ": " + (differ.map(([name, a, b]) => (a === b ? "other " + name : name + " " + a + " and " + b)).join("; ") || "the same") + ".";
   });
   return texts.join(" ");
 }
@@ -368,6 +387,6 @@ function phase_runs(phase) {
 }
 
 return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, clock_of_map, loads_of, loads_of_channels, differences_text, union, first_blocks, blocks_text,
-        colour, ramp, bars_of, moments_of, phase_runs, model_times, seconds_text};
+        colour, ramp, bars_of, moments_of, phase_runs, model_times, names_of, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
