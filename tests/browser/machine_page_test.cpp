@@ -382,6 +382,48 @@ TEST_CASE("two collectives in other groups play on one page, each with its colou
   CHECK(b->complaints == std::vector<std::string>{});
 }
 
+TEST_CASE("two collectives at once play by their common steps, whose times are those of the report", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const std::string page = folder.file("page.html");
+  // Columns carry little and wait for the rows.
+  const auto [first, second] = GENERATE(
+      std::pair("allreduce --on 8x8 --groups rows --bytes 64", " + allreduce --groups columns --algorithm rings --bytes 1MiB"),
+      std::pair("allreduce --on 8x8 --groups rows --bytes 1MiB", " + allreduce --groups columns --algorithm rings --bytes 64 --offset 2"),
+      std::pair("broadcast --on 8x8 --contention share --algorithm mst --bytes 3000",
+                " + broadcast --algorithm mst --source 9 --offset 20"));
+  CAPTURE(first, second);
+  const support::Ended ended = command(std::string("run ") + first + " --json --view " + page + second);
+  REQUIRE(ended.status == 0);
+  const Json report = support::parsed(ended.out);
+  b->open(page);
+  CHECK(b->value("$('clock').hidden") == true);
+  // Both are at the step of all that is shown, and the last one ends when all end.
+  for (int time = 1; time <= b->value("last_time").get<int>(); ++time) {
+    b->value("go(" + std::to_string(time) + "), 0");
+    CHECK(b->value("runs.every((run, r) => !moments[state.time].busy[r] || run.by_step.step[moments[state.time].times[r] - 1] === "
+                   "moments[state.time].at)") == true);
+  }
+  b->settle();
+  CHECK(b->value("data.together.ends_s.length") == report["steps"]);
+  CHECK(b->value("data.together.ends_s[data.together.ends_s.length - 1]").get<double>() ==
+        Approx(report["model_time_s"].get<double>()).epsilon(1e-12));
+  CHECK(b->text("#where").ends_with("; model time " + seconds_text(report["model_time_s"])));
+  b->key("Home");
+  for (const int run : {0, 1}) {
+    const Json& each = report["collectives"][static_cast<std::size_t>(run)];
+    const std::string beside = seconds_text(each["together_s"]), alone = seconds_text(each["model_time_s"]);
+    const std::string takes =
+        std::to_string(each["steps"].get<int>()) + " steps, " + beside + (alone == beside ? "" : " (alone " + alone + ")");
+    const int offset = each["offset"];
+    CHECK(b->text("#now" + std::to_string(run))
+              .starts_with((offset > 0 ? "begins at step " + std::to_string(offset) + "; " : "") + takes + ";"));
+    CHECK(b->text("#verdict").find(takes.substr(takes.find(", ") + 2)) != std::string::npos);
+  }
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
 TEST_CASE("in a busy step of three dimensions each node's colour is seen, in slices and in a cube that turns", "[browser]") {
   const Folder folder;
   in_each_window(viewed(folder, "total-exchange --on 4x4x4 --bytes 8"), [](Browser& b) {

@@ -146,11 +146,25 @@ void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& par
     throw InputError(fmt::format("--view '{}': a page plays two collectives, and these are {}", *arguments.view, parts.size()));
 }
 
-void write_page(OutputFile& file, View& one, View& other) {
-  for (const View* view : {&one, &other}) {
-    if (view->left_out()) throw InputError(fmt::format("--view: {}, and two collectives are played by their messages", *view->left_out()));
+/// When each step of all ends. None where there are more than records of them.
+std::vector<double> ends_of_steps(const CostModel& cost, const SessionRun& run) {
+  std::vector<double> ends;
+  if (run.steps > run.step_records.size()) return ends;
+  double now = 0;
+  for (const StepRecord& step : run.step_records)
+    ends.push_back(now += cost.timed_steps(1, step.channel_time_s, step.longest_route, static_cast<double>(step.most_combined)));
+  return ends;
+}
+
+void write_page(OutputFile& file, const std::deque<PartOfRun>& parts, std::deque<PartWatchers>& watchers, const SessionRun& run) {
+  const std::vector<double> ends = ends_of_steps(parts.front().setting.whole().cost, run);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    View& view = watchers[i].page->view();
+    if (view.left_out()) throw InputError(fmt::format("--view: {}, and two collectives are played by their messages", *view.left_out()));
+    const RunResult& alone = run.each[i].result;
+    view.together({parts[i].offset, alone.steps, alone.model_time_s, run.each[i].span_s, ends});
   }
-  file.write(one.page(&other));
+  file.write(watchers.front().page->view().page(&watchers.back().page->view()));
   file.commit();
 }
 
@@ -200,7 +214,7 @@ int run_several(const RunArguments& typed) {
   const SessionRun run = emulate(together, options);
   progress.clear();
   if (!run.interrupted) {
-    if (page) write_page(*page, watchers.front().page->view(), watchers.back().page->view());
+    if (page) write_page(*page, parts, watchers, run);
     for (PartWatchers& each : watchers) {
       if (each.trace) each.trace->commit();
     }

@@ -105,6 +105,9 @@ std::string View::data() {
     head["verdict"] = {{"ok", true}, {"text", "legal and complete"}};
   }
   head["phases"] = phases_;
+  if (together_)
+    head["together"] = {
+        {"begins", together_->begins}, {"alone_s", together_->alone_s}, {"span_s", together_->span_s}, {"ends_s", together_->ends_s}};
   if (header_.costs_known)
     head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
   if (header_.costs_known && machine.cost.combine_s > 0) head["costs_s"]["combine"] = machine.cost.combine_s;

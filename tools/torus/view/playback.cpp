@@ -286,6 +286,11 @@ void View::name_phases(const RunResult& result) {
   }
 }
 
+void View::together(Together together) {
+  steps_ = together.steps;
+  together_ = std::move(together);
+}
+
 namespace {
 
 /// The legs of a route as far as a page can draw it: each goes round its dimension once at most.

@@ -47,6 +47,15 @@ class View {
   /// Names the phases of the steps, and counts the steps without a message.
   void name_phases(const RunResult& result);
 
+  /// The run is one of several at once. The numbers of its steps, which message() or step() was told, are of the steps of all.
+  struct Together {
+    Step begins = 0;                  ///< in this step of all
+    std::uint64_t steps = 0;          ///< its own
+    double alone_s = 0, span_s = 0;   ///< model time of the run alone, and among the others from its first step to its last
+    std::vector<double> ends_s = {};  ///< by step of all: the model time at its end; empty: there are too many
+  };
+  void together(Together together);
+
   /// The run has failed: why, in the words of the terminal, and the command that repeats it. Messages that break a rule are shown as such,
   /// those that were not sent, too. To be called after name_phases(); no message may follow.
   void fail(std::string text, std::string command, const RunResult& result);
@@ -132,6 +141,7 @@ class View {
 
   StepSum total_;
   std::uint64_t steps_ = 0;  // idle ones too
+  std::optional<Together> together_;
   std::uint64_t busy_steps_ = 0;
   std::optional<Step> last_step_;
   std::vector<StepSum> sums_;

@@ -199,7 +199,7 @@ function show_groups() {
 // What came out: the verdict, and the steps against the bound.
 function show_verdict() {
   for (const [r, run] of runs.entries()) {
-    const {data} = run, line = element("span"), ok = data.verdict && data.verdict.ok;
+    const {data} = run, takes = T.model_time_text(data, run.model_times), line = element("span"), ok = data.verdict && data.verdict.ok;
     if (two) line.append(names[r] + ": ");
     if (data.verdict) line.append(element("span", ok ? "\u2713 " + data.verdict.text : "\u2717 " + data.verdict.text, ok ? "good" : "bad"));
     else line.append(element("span", "not judged", "soft"));
@@ -210,7 +210,7 @@ function show_verdict() {
       continue;
     }
     line.append("; " + counted(data.steps, "step") + bound);
-    if (run.model_times && run.last_time > 0) line.append("; model time " + T.seconds_text(run.model_times[run.last_time - 1]));
+    if (takes) line.append("; model time " + takes);
     if (data.bound) line.title = "bound: " + data.bound.reason;
     $("verdict").append(line, element("br"));
   }

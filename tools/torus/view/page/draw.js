@@ -40,13 +40,13 @@ const used_channels = loads => loads.histogram.reduce((a, b) => a + b, 0);
 const idle_text = (run, loads) => T.grouped(run.data.channels - used_channels(loads)) + " of " + counted(run.data.channels, "channel") + " idle";
 // Where one of two runs is, and what its channels carry: at the start and at the end, in all.
 function now_text(run, time, busy) {
-  const i = time - 1, {by_step} = run, done = !busy && time === run.last_time;
+  const i = time - 1, {by_step, data} = run, begins = data.together ? data.together.begins : 0, done = !busy && time === run.last_time;
   if (time === 0 || done) {
-    const loads = loads_of_run(run), takes = run.model_times ? ", " + T.seconds_text(run.model_times[run.last_time - 1]) : "";
-    return (time > 0 ? "done after " : "") + counted(run.data.steps, "step") + takes +
+    const loads = loads_of_run(run), takes = T.model_time_text(data, run.model_times);
+    return (time > 0 ? "done after " : begins > 0 ? "begins at step " + T.grouped(begins) + "; " : "") + counted(data.steps, "step") + (takes && ", " + takes) +
            (loads.most > 0 ? "; busiest channel " + bytes_text(loads.busiest[0].bytes) + ", " + idle_text(run, loads) : "");
   }
-  return "step " + T.grouped(by_step.step[i]) + " of " + T.grouped(run.data.steps) + ": " +
+  return "step " + T.grouped(by_step.step[i]) + " of " + T.grouped(begins + data.steps) + ": " +
          (busy ? counted(by_step.messages[i], "message") + ", " + bytes_text(by_step.bytes[i]) + (by_step.fullest ? ", fullest channel " + bytes_text(by_step.fullest[i]) : "") : "no messages");
 }
 
@@ -231,7 +231,8 @@ function draw_strip() {
 function where_text() {
   if (state.time === 0) return "before the first step; " + (two ? counted(last_time, "moment") : counted(last_time, "step") + " with messages");
   const i = state.time - 1, phase = by_step.phase[i];
-  if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")";
+  const ends = data.together ? data.together.ends_s : [], end = ends[moments[state.time].at];
+  if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")" + (end === undefined ? "" : "; model time " + T.seconds_text(end));
   const {failure} = data;
   if (failure && state.time === failure.time && failure.nodes.length > 0) {
     const illegal = failure.messages.length, broken = failure.nodes.length;

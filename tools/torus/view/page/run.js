@@ -240,14 +240,21 @@ function first_blocks(data, shape, node) {
 }
 
 // Model seconds up to the end of each step with messages; null where the trace does not say what they take. Idle steps take a start-up too.
+// Of one of several collectives at once: null, since its steps are those of all (together.ends_s).
 function model_times(data) {
   const cost = data.costs_s, steps = data.by_step;
-  if (!cost || !steps.fullest || (cost.combine && !steps.combined)) return null;
+  if (data.together || !cost || !steps.fullest || (cost.combine && !steps.combined)) return null;
   let busy = 0;
   return steps.fullest.map((bytes, i) => {
     busy += (steps.channel_time_s ? steps.channel_time_s[i] : bytes * cost.byte) + steps.longest_route[i] * cost.hop + (cost.combine ? steps.combined[i] * cost.combine : 0);
     return busy + (steps.step[i] + 1) * cost.start_up;
   });
+}
+// What a run takes, of several at once from its first step to its last, and what it would take alone; empty where that is not known.
+function model_time_text({together}, times) {
+  if (!together) return times && times.length > 0 ? seconds_text(times[times.length - 1]) : "";
+  const beside = seconds_text(together.span_s), alone = seconds_text(together.alone_s);
+  return beside + (beside === alone ? "" : " (alone " + alone + ")");
 }
 function seconds_text(seconds) {
   for (const [unit, size] of [["ns", 1e-9], ["us", 1e-6], ["ms", 1e-3]]) if (seconds < 999.95 * size) return Number((seconds / size).toPrecision(4)) + " " + unit;
@@ -387,6 +394,6 @@ function phase_runs(phase) {
 }
 
 return {grouped, rank_text, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, clock_of_map, loads_of, loads_of_channels, differences_text, union, first_blocks, blocks_text,
-        colour, ramp, bars_of, moments_of, phase_runs, model_times, names_of, seconds_text};
+        colour, ramp, bars_of, moments_of, phase_runs, model_times, model_time_text, names_of, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
