@@ -84,11 +84,17 @@ std::string value_text(const Json& row, std::string_view key) {
   return row.at("figure").cell().ends_with("_s") ? seconds_text(value) : fmt::format("{:g}", value);
 }
 
+/// What the figure is, where it is neither the steps nor a time: " (steps_lower_bound)".
+std::string figure_text(const Json& row) {
+  const std::string figure = row.at("figure").cell();
+  return figure == "steps" || figure.ends_with("_s") ? "" : fmt::format(" ({})", figure);
+}
+
 std::string text_of(const Json& row) {
   if (row.at("command").is_null()) return fmt::format("  {}\n      {}\n", row.at("item").cell(), row.at("says").cell());
-  return fmt::format("  {}: {}\n      paper {}, run {}, lower bound {}: {}\n      {}\n", row.at("item").cell(), row.at("says").cell(),
-                     value_text(row, "claimed"), value_text(row, "run"), value_text(row, "lower_bound"), row.at("verdict").cell(),
-                     row.at("command").cell());
+  return fmt::format("  {}: {}\n      paper {}, run {}{}, lower bound {}: {}\n      {}\n", row.at("item").cell(), row.at("says").cell(),
+                     value_text(row, "claimed"), value_text(row, "run"), figure_text(row), value_text(row, "lower_bound"),
+                     row.at("verdict").cell(), row.at("command").cell());
 }
 
 std::string text_of(const Json& paper, const Reference& reference) {
