@@ -252,7 +252,8 @@ std::string panel(const Chart& chart, const Sizes& sizes, TimeKind kind, double 
 Figure figure_of(const Chart& chart) {
   const std::vector<Bytes> all = chart.sizes();
   const Sizes sizes(all);
-  double names = svg::width_of("lower bound");
+  constexpr double title = 1.5;  // larger and bold
+  double names = title * svg::width_of("lower bound");
   for (const Curve& curve : chart.curves) names = std::max(names, svg::width_of(curve.algorithm));
   const double labels = line_height * static_cast<double>(chart.curves.size() + 2);
   Figure figure{right + 48 + names, 0, {}};
