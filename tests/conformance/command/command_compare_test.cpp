@@ -227,6 +227,11 @@ TEST_CASE("who is left out is said, with the algorithm's own reason", "[conforma
     CHECK("torus: " + out["because"].get<std::string>() + "\n" == command("run broadcast --on 4x5 --algorithm wang-tseng --bytes 64").err);
   }
   CHECK(found);
+  // The table says it of those that were named.
+  const std::string line = "compare broadcast --on 10x10 --bytes 64",
+                    why = "squeeze-expand: --switching wormhole: squeeze-expand needs circuit switching; --switching circuit would do\n";
+  CHECK(support::good(line + " --algorithms wang-tseng,squeeze-expand").out.find("\n" + why) != std::string::npos);
+  CHECK(support::good(line).out.find(why) == std::string::npos);
 }
 
 TEST_CASE("who needs more memory than there is to make its tables is left out before it makes them", "[conformance]") {

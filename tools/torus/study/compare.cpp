@@ -56,6 +56,7 @@ int run_compare(const CompareArguments& arguments) {
   TypedOptions typed = arguments.setting;
   options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB", typed);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+  options.named = arguments.algorithms != "all";
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   options.run_best = arguments.run == "best";
   options.all_machines = arguments.all_machines;

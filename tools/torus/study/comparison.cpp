@@ -68,6 +68,7 @@ class Comparing {
     comparison_.sizes = options.sizes;
     comparison_.run_sizes = options.run_sizes;
     comparison_.run_best = options.run_best;
+    comparison_.named = options.named;
   }
 
   Comparison all() {

@@ -86,12 +86,14 @@ struct Comparison {
   std::optional<std::string> failure = {};  ///< of the first run that failed: what, and the command that repeats it
   std::size_t other_machines = 0;           ///< that algorithms were made for, and that were not asked for
   bool usual_switching = false;             ///< that of the machine was left open, so that it is what a run of the collective takes
+  bool named = false;                       ///< the algorithms were named: then the table says why some do not apply
   bool interrupted = false;
 };
 
 struct ComparisonOptions {
   std::vector<Bytes> sizes;  ///< ascending
   std::vector<const Algorithm*> algorithms;
+  bool named = false;  ///< not all of the collective, but those that were asked for
   std::size_t run_sizes = 1;
   bool run_best = false;      ///< runs at every size those whose prediction is the least, whatever run_sizes says
   bool all_machines = false;  ///< each that an algorithm was made for, not only the one that `torus run` takes

@@ -128,6 +128,9 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
                                  counted(contest.contenders.size() + contest.left_out.size(), "algorithm applies", "algorithms apply"),
                                  fewest.empty() ? "" : "; fewest steps possible: " + fewest, aligned(std::move(table), {.left_out = {1}}));
   for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
+  for (const auto& [algorithm, because] : contest.left_out) {
+    if (comparison.named) text += fmt::format("{}: {}\n", algorithm->name, because);
+  }
   return text + "\n";
 }
 
