@@ -68,7 +68,20 @@ TEST_CASE("wrong files for curves are refused, and no page is left", "[conforman
   refused("plot " + csv + " -o " + page + " --algorithms b", "--algorithms 'b': the table has no such algorithm; for instance a");
   refused("compare broadcast --on 4x4 --html " + page + " --csv " + page, "it is the file that --csv writes");
   refused("sweep broadcast --on 4x4 --csv " + page + " --html " + page, "it is the file that --csv writes");
+  refused("plot " + csv + " -o " + page + " --on 4x4", "--on '4x4': the table has no such shape; for instance 8x8");
   refused("compare broadcast --on 4x4 --html " + folder.file("none/page.html"), "none/page.html");
+  // Charts are counted before anything runs: shapes, and the machines on which algorithms apply.
+  const std::string shapes = "2x2,2x3,2x4,2x5,3x3,3x4,3x5,4x4,4x5,3x6,6x6,7x7", table = folder.file("s.csv"), svg = folder.file("s.svg");
+  refused(
+      "sweep broadcast --on " + shapes + ",8x8 --bytes 64 --algorithms flood --csv " + table + " --svg " + svg + " --html " + page,
+      "--svg '" + svg + "': a figure shows at most 12 charts, one for each shape and machine, and these are 13; choose fewer, or a page");
+  CHECK_FALSE(std::filesystem::exists(table));
+  CHECK_FALSE(std::filesystem::exists(table + ".part"));
+  // An algorithm that applies nowhere makes no chart.
+  good("sweep broadcast --on " + shapes + " --bytes 64 --algorithms flood,park-choi --csv " + table + " --svg " + svg + " --html " + page);
+  CHECK(count(text_of_file(page), "<section class=\"chart\"") == 12);
+  good("plot " + table + " --on 4x4,7x7 -o " + page);
+  CHECK(count(text_of_file(page), "<section class=\"chart\"") == 2);
 }
 
 TEST_CASE("the first figures of the gallery, one of them on the front page, are what their commands make", "[conformance]") {

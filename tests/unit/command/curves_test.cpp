@@ -2,6 +2,8 @@
 #include "tools/torus/curves/curves.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
 
 #include <torus/error.hpp>
 
@@ -89,6 +91,28 @@ TEST_CASE("a page and a figure have a group for each curve, a box, a row and the
   CHECK(count(figure, "<path class=\"bound\"") == 4);  // both panels, a line and its key
   CHECK(figure.starts_with("<svg xmlns="));
   CHECK(figure.ends_with("</svg>\n"));
+}
+
+TEST_CASE("of too many charts for a figure the page is written, and a part may be chosen by shapes", "[unit]") {
+  std::string table = head;
+  for (int side = 2; side < 16; ++side) {
+    std::string line = row("a", 16, "1e-6");
+    table += line.replace(line.find("8x8"), 3, fmt::format("{}x{}", side, side));
+  }
+  const support::Folder folder;
+  CurveFiles files(folder.file("p.html"), folder.file("s.svg"));
+  CHECK_NOTHROW(files.check(max_figure_charts));
+  CHECK_NOTHROW(CurveFiles(folder.file("q.html"), std::nullopt).check(CurveTable::max_charts));
+  CHECK_THROWS_AS(CurveFiles(folder.file("q.html"), std::nullopt).check(CurveTable::max_charts + 1), InputError);
+  CHECK_THROWS_WITH(files.write(curves_of(table)), "--svg '" + folder.file("s.svg") +
+                                                       "': a figure shows at most 12 charts, one for each shape and machine, and these are "
+                                                       "14; choose fewer, or a page, which shows 100");
+  CHECK(std::filesystem::exists(folder.file("p.html")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("s.svg")));
+  const auto chosen = only_on(curves_of(table), "--on", "4x4,15x15");
+  REQUIRE(chosen.size() == 2);
+  CHECK(chosen[1].shape == "15x15");
+  CHECK_THROWS_WITH(only_on(curves_of(table), "--on", "4x4,4x5"), "--on '4x5': the table has no such shape; for instance 2x2");
 }
 
 TEST_CASE("nothing in a table is markup in a page or a figure", "[unit]") {

@@ -235,16 +235,37 @@ std::vector<Chart> only(std::vector<Chart> charts, std::string_view option, cons
   return charts;
 }
 
-CurveFiles::CurveFiles(const std::optional<std::string>& page, const std::optional<std::string>& svg) {
+std::vector<Chart> only_on(std::vector<Chart> charts, std::string_view option, const std::string& shapes) {
+  const auto wanted = split(shapes, ',');
+  for (const std::string_view shape : wanted) {
+    if (std::none_of(charts.begin(), charts.end(), [&](const Chart& chart) { return chart.shape == shape; }))
+      refuse(option, shape, fmt::format("the table has no such shape; for instance {}", charts.front().shape));
+  }
+  std::erase_if(charts, [&](const Chart& chart) { return std::find(wanted.begin(), wanted.end(), chart.shape) == wanted.end(); });
+  return charts;
+}
+
+CurveFiles::CurveFiles(const std::optional<std::string>& page, const std::optional<std::string>& svg) : page_name_{page}, svg_name_{svg} {
   if (page) page_.emplace(*page);
   if (svg) svg_.emplace(*svg);
 }
 
+void CurveFiles::check(std::size_t charts) const {
+  const std::string these = fmt::format("one for each shape and machine, and these are {}; choose fewer", charts);
+  if (page_name_ && charts > CurveTable::max_charts)
+    refuse("--html", *page_name_, fmt::format("a page shows at most {} charts, {}", CurveTable::max_charts, these));
+  if (svg_name_ && charts > max_figure_charts)
+    refuse(
+        "--svg", *svg_name_,
+        fmt::format("a figure shows at most {} charts, {}, or a page, which shows {}", max_figure_charts, these, CurveTable::max_charts));
+}
+
 void CurveFiles::write(const std::vector<Chart>& charts) {
-  if (svg_) svg_->write(curves_svg(charts));
   if (page_) page_->write(curves_page(charts));
-  if (svg_) svg_->commit();
   if (page_) page_->commit();
+  check(charts.size());
+  if (svg_) svg_->write(curves_svg(charts));
+  if (svg_) svg_->commit();
 }
 
 std::optional<double> time_of(const CurvePoint& point, TimeKind kind) noexcept {

@@ -82,8 +82,9 @@ class CurveTable {
 std::vector<Chart> read_curves(const std::string& path);
 /// The charts of such a file's text.
 std::vector<Chart> curves_of(std::string_view csv);
-/// Without the algorithms that are not named. Throws InputError if a name is in no chart.
+/// Without the algorithms that are not named, or the shapes. Throws InputError if a name is in no chart.
 std::vector<Chart> only(std::vector<Chart> charts, std::string_view option, const std::string& names);
+std::vector<Chart> only_on(std::vector<Chart> charts, std::string_view option, const std::string& shapes);
 
 /// A chart as the body of an SVG of figure_width(): panels of model time, of times the bound, and of wall time where there is one.
 struct Figure {
@@ -91,7 +92,8 @@ struct Figure {
   std::string body;
 };
 Figure figure_of(const Chart& chart);
-/// All charts as one SVG file. Throws InputError if they are too many for a picture.
+/// All charts as one SVG file, at most max_figure_charts.
+constexpr std::size_t max_figure_charts = 12;
 std::string curves_svg(const std::vector<Chart>& charts);
 /// All charts as one page of HTML, with their tables.
 std::string curves_page(const std::vector<Chart>& charts);
@@ -102,9 +104,13 @@ class CurveFiles {
  public:
   CurveFiles(const std::optional<std::string>& page, const std::optional<std::string>& svg);
   bool any() const noexcept { return page_.has_value() || svg_.has_value(); }
+  /// Throws InputError if these are too many for a file.
+  void check(std::size_t charts) const;
+  /// The page is complete where the figure fails.
   void write(const std::vector<Chart>& charts);
 
  private:
+  const std::optional<std::string> page_name_, svg_name_;
   std::optional<OutputFile> page_, svg_;
 };
 

@@ -289,10 +289,6 @@ Figure figure_of(const Chart& chart) {
 }
 
 std::string curves_svg(const std::vector<Chart>& charts) {
-  constexpr std::size_t most = 12;
-  if (charts.size() > most)
-    throw InputError(
-        fmt::format("the table has {} machines and shapes; a figure shows at most {}, so plot a part of it", charts.size(), most));
   double width = 0, height = 0;
   std::string body;
   for (const Chart& chart : charts) {

@@ -16,7 +16,7 @@ namespace {
 
 struct PlotArguments {
   std::string table;
-  std::optional<std::string> output, svg, algorithms;
+  std::optional<std::string> output, svg, algorithms, on;
 };
 
 constexpr const char* usual_plot = "plot.html";
@@ -24,6 +24,7 @@ constexpr const char* usual_plot = "plot.html";
 int plot(PlotArguments arguments) {
   if (!arguments.output && !arguments.svg) arguments.output = usual_plot;
   std::vector<Chart> charts = read_curves(arguments.table);
+  if (arguments.on) charts = only_on(std::move(charts), "--on", *arguments.on);
   if (arguments.algorithms) charts = only(std::move(charts), "--algorithms", *arguments.algorithms);
   std::size_t curves = 0;
   for (const Chart& chart : charts) curves += chart.curves.size();
@@ -44,6 +45,7 @@ Command plot_command() {
   command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: plot.html, unless there is --svg");
   command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
+  command.add("--on", "SHAPE,..", &arguments->on, "only these shapes, as the table has them, with commas between; default all");
   command.more_files = [arguments] { return usual_output(!arguments->output && !arguments->svg, usual_plot, ".html"); };
   command.body = [arguments] { return plot(*arguments); };
   return command;

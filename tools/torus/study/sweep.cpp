@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include <torus/error.hpp>
@@ -72,6 +74,21 @@ Combinations combinations_of(Collective collective, TypedOptions typed, const st
   throw InputError(fmt::format("--ports '{}': no node of these shapes has so many channels; for instance all", *ports));
 }
 
+/// The charts of their curves: one for each shape and machine on which one of them applies.
+std::size_t charts_of(const Combinations& combinations) {
+  std::set<std::tuple<std::string, Switching, int, Contention>> charts;
+  for (const auto& [algorithm, spec] : combinations.all) {
+    const Machine machine = make_machine(spec, algorithm->native);
+    const std::tuple chart(spec.shape.text(), machine.switching, machine.ports, machine.contention);
+    if (charts.contains(chart)) continue;
+    try {
+      if (!refuses(*algorithm, machine, make_fitting_request(spec))) charts.insert(chart);
+    } catch (const InputError&) {  // too large: it will be left out
+    }
+  }
+  return charts.size();
+}
+
 /// Combinations that were not run, and why the first was not.
 struct LeftOutRuns {
   std::size_t count = 0;
@@ -93,6 +110,7 @@ int sweep(const SweepArguments& arguments) {
   if (arguments.repeat) typed.emplace_back("repeat", *arguments.repeat);
   Study study("sweep " + arguments.collective, typed, algorithms, arguments.csv, true);
   CurveFiles curves(arguments.html, arguments.svg);
+  if (curves.any()) curves.check(charts_of(combinations));
   LeftOutRuns left_out;
   std::map<const Algorithm*, LeftOutRuns> left_out_of;
   std::string table;  // as CSV
