@@ -73,7 +73,7 @@ TEST_CASE("a text names a step and a node, or it does not", "[conformance]") {
 
 TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
   const std::uint64_t seed = support::seed();
-  const support::Ended ended = support::command("stress --faults --each 4 --seed " + std::to_string(seed) + " --json");
+  const support::Ended ended = support::command("stress --faults --each 8 --seed " + std::to_string(seed) + " --json");
   CAPTURE(seed, ended.out, ended.err, ended.signal);
   CHECK(ended.status == 0);
   const Json json = support::parsed(ended.out);

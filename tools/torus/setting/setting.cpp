@@ -285,6 +285,7 @@ const Setting& Setting::slowest() const {
 }
 
 std::optional<double> Setting::together_s() const {
+  if (others.empty()) return plan.predicts() ? std::optional(plan.model_time_s(machine.cost)) : std::nullopt;
   std::vector<std::pair<std::uint64_t, double>> steps;  // of a class: how many, and how long each takes
   for (const Setting* each : classes()) {
     if (!each->plan.predicts()) return std::nullopt;
