@@ -251,6 +251,7 @@ TEST_CASE("blocks of many sizes need memory for their bytes", "[conformance]") {
         for (std::uint64_t i = 0; i < placement.wanted_count(node); ++i)
           held += static_cast<double>(placement.bytes(placement.wanted(node, i)));
       }
+      if (held == 0) return;  // by some seeds what the few sources have is empty
       held *= static_cast<double>(placement.most_held()) / static_cast<double>(placement.most_held() - placement.copies());
       CAPTURE(std::string(algorithm.name), std::string(name(algorithm.collective)), text, support::seed(), held);
       const MemoryEstimate estimate = estimate_memory(machine, placement, {}, 1);
