@@ -370,8 +370,7 @@ class Session {
     if (!result.interrupted) run.run_s.push_back(result.run_s);
     run.check = check(machine_, seat.asked.request, run.plan, run.bounds, result, seat.groups());
     std::optional<std::string>& failure = run.check.failure;
-    const auto of_repetition = repetition_failure(run.result, result, repetition_ + 1, options_.repeat);
-    if (of_repetition && (result.interrupted || !failure)) failure = of_repetition;
+    note_repetition(failure, run.result, result, repetition_ + 1, options_.repeat);
     if (result.interrupted && several_ && !result_.interrupted)
       failure = seat.begun ? fmt::format("stopped after step {}", result.steps) : std::string("stopped before it began");
     if (first)
@@ -430,10 +429,12 @@ std::vector<std::vector<NodeId>> lists_of(const Groups* groups) {
 
 std::string name_of_member(std::size_t index, Collective collective) { return fmt::format("{} {}", index + 1, name(collective)); }
 
-std::optional<std::string> repetition_failure(const RunResult& first, const RunResult& again, unsigned repetition, unsigned of) {
-  if (again.interrupted && of > 1) return fmt::format("interrupted in repetition {} of {}", repetition, of);
-  if (again.trace_digest != first.trace_digest) return fmt::format("repetition {} had another trace digest than the first", repetition);
-  return std::nullopt;
+void note_repetition(std::optional<std::string>& failure, const RunResult& first, const RunResult& again, unsigned repetition,
+                     unsigned of) {
+  if (again.interrupted && of > 1)
+    failure = fmt::format("interrupted in repetition {} of {}", repetition, of);
+  else if (!failure && again.trace_digest != first.trace_digest)
+    failure = fmt::format("repetition {} had another trace digest than the first", repetition);
 }
 
 TraceHeader header_of(const Machine& machine, const Groups* groups, const Request& request, const Plan& plan, std::string_view algorithm,

@@ -113,9 +113,9 @@ struct SessionOptions : RunOptions {
   std::function<bool(const RunResult&)> on_run = {};
 };
 
-/// What is wrong with a repetition, from 1 of so many, beside what a run alone may have: it was interrupted, or has another trace digest
-/// than the first.
-std::optional<std::string> repetition_failure(const RunResult& first, const RunResult& again, unsigned repetition, unsigned of);
+/// Adds to `failure` what only a repetition may have: that it was interrupted, whatever else failed; or, where nothing else failed, that
+/// its trace digest is not that of the first run. repetition: 1 .. of.
+void note_repetition(std::optional<std::string>& failure, const RunResult& first, const RunResult& again, unsigned repetition, unsigned of);
 
 struct SessionRun {
   std::vector<Run> each;  ///< by member; its own figures are those of a run alone

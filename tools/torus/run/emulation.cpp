@@ -99,8 +99,7 @@ bool add_repetition(Run& first, const Run& again, unsigned repetition, unsigned 
   first.run_s.insert(first.run_s.end(), again.run_s.begin(), again.run_s.end());
   first.interrupted = again.interrupted;
   first.check = again.check;
-  const auto of_repetition = repetition_failure(first.result, again.result, repetition, of);
-  if (of_repetition && (again.interrupted || !first.check.failure)) first.check.failure = of_repetition;
+  note_repetition(first.check.failure, first.result, again.result, repetition, of);
   return !first.check.failure;
 }
 
