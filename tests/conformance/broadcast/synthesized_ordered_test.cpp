@@ -101,7 +101,8 @@ TEST_CASE("synthesized-ordered broadcasts on every mesh and mix, from any node, 
   CHECK(near >= 108);
 }
 
-TEST_CASE("synthesized-ordered counts no step in which nobody sends", "[conformance]") {  // its search found 6 steps, the last one empty
+TEST_CASE("synthesized-ordered counts no step in which nobody sends", "[conformance]") {
+  // The search finds six steps here, and in the last of them no node has anything to send.
   CHECK(steps_over(Topology::parse("11x12mx2m"), 221) == 1);
 }
 

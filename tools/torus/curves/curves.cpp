@@ -245,18 +245,18 @@ std::vector<Chart> only_on(std::vector<Chart> charts, std::string_view option, c
   return charts;
 }
 
-CurveFiles::CurveFiles(const std::optional<std::string>& page, const std::optional<std::string>& svg) : page_name_{page}, svg_name_{svg} {
+CurveFiles::CurveFiles(const std::optional<std::string>& page, const std::optional<std::string>& svg) {
   if (page) page_.emplace(*page);
   if (svg) svg_.emplace(*svg);
 }
 
 void CurveFiles::check(std::size_t charts) const {
   const std::string these = fmt::format("one for each shape and machine, and these are {}; choose fewer", charts);
-  if (page_name_ && charts > CurveTable::max_charts)
-    refuse("--html", *page_name_, fmt::format("a page shows at most {} charts, {}", CurveTable::max_charts, these));
-  if (svg_name_ && charts > max_figure_charts)
+  if (page_ && charts > CurveTable::max_charts)
+    refuse("--html", page_->path(), fmt::format("a page shows at most {} charts, {}", CurveTable::max_charts, these));
+  if (svg_ && charts > max_figure_charts)
     refuse(
-        "--svg", *svg_name_,
+        "--svg", svg_->path(),
         fmt::format("a figure shows at most {} charts, {}, or a page, which shows {}", max_figure_charts, these, CurveTable::max_charts));
 }
 

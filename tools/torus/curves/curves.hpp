@@ -110,7 +110,6 @@ class CurveFiles {
   void write(const std::vector<Chart>& charts);
 
  private:
-  const std::optional<std::string> page_name_, svg_name_;
   std::optional<OutputFile> page_, svg_;
 };
 

@@ -160,10 +160,9 @@ int bounds(const BoundsArguments& arguments) {
     throw InputError(
         fmt::format("--sizes '{}': name the collective that they are of; for instance torus bounds total-exchange", *options["sizes"]));
   if (!options["on"] && !options["machine"]) options["on"] = facts_of(collective.value_or(Collective::broadcast)).usual_shape;
-  const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
-  RunSpec named = spec;
-  named.collective = collective.value_or(Collective::multinode_broadcast);
-  const Machine machine = usual_machine(named);
+  RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
+  spec.collective = collective.value_or(spec.collective);
+  const Machine machine = usual_machine(spec);
   const std::optional<Machine> any_route = with_any_route(spec, machine);
   const ShapeFacts facts = shape_facts(machine.topology);
   Json json{{"shape", machine.topology.text()},

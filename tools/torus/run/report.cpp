@@ -68,10 +68,10 @@ std::string asked_text(const Setting& setting) {
   return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
 }
 
-/// algbw and busbw where the collective takes so many seconds. of_a_second: those where it takes one.
-std::string bandwidth_text(const Bandwidth& of_a_second, double seconds) {
-  if (seconds <= 0) return bandwidth_text({0, 0}, 1);
-  return fmt::format("{}, busbw {}", rate_text(of_a_second.algorithm / seconds, "B"), rate_text(of_a_second.bus / seconds, "B"));
+/// algbw and busbw of a collective that takes so many seconds. in_a_second: what they would be if it took one second.
+std::string bandwidth_text(const Bandwidth& in_a_second, double seconds) {
+  const double per_second = seconds > 0 ? 1 / seconds : 0;
+  return fmt::format("{}, busbw {}", rate_text(in_a_second.algorithm * per_second, "B"), rate_text(in_a_second.bus * per_second, "B"));
 }
 
 struct LoadFigures {
@@ -245,10 +245,10 @@ std::string to_table(const Setting& all, const Run& run, const StruckFault& faul
         "repeated", fmt::format("{} runs: median {}, min {}, max {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
                                 seconds_text(repeats.min_s), seconds_text(repeats.max_s), repeats.max_s / std::max(repeats.min_s, 1e-12)));
   }
-  const Bandwidth of_a_second = bandwidth_of(setting.request, setting.machine.topology.nodes(), 1);  // sizes that differ are summed once
+  const Bandwidth in_a_second = bandwidth_of(setting.request, setting.machine.topology.nodes(), 1);  // sizes that differ are summed once
   if (result.model_time_s > 0 && setting.request.bytes > 0)
-    put_after(rows, "model time", {{"algbw", bandwidth_text(of_a_second, result.model_time_s) + ", over the model time"}});
-  put_after(rows, "wall time", {{"host algbw", bandwidth_text(of_a_second, context.run_s.value_or(result.run_s))}});
+    put_after(rows, "model time", {{"algbw", bandwidth_text(in_a_second, result.model_time_s) + ", over the model time"}});
+  put_after(rows, "wall time", {{"host algbw", bandwidth_text(in_a_second, context.run_s.value_or(result.run_s))}});
   put_after(rows, "wall time", repeated);
   put_after(rows, "channels", balance);
   put_after(rows, "steps", bound);

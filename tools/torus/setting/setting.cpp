@@ -70,6 +70,11 @@ void refuse_too_large(const Setting& setting) {
                    (setting.processes > 1 ? "; or start more processes" : ""));
 }
 
+/// Of one class alone; infinite: not predicted.
+double predicted_s(const Setting& setting) {
+  return setting.plan.predicts() ? setting.plan.model_time_s(setting.machine.cost) : std::numeric_limits<double>::infinity();
+}
+
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
 struct Candidate {
   const Algorithm* algorithm = nullptr;
@@ -233,12 +238,11 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Where classes that were chosen each by itself wait for each other, takes one algorithm for all if that takes less. In large groups
-/// leaves out what takes long to plan, but for what a class has chosen.
+/// Where classes that were chosen each by itself wait for each other, takes one algorithm for all if that takes less. In large groups an
+/// algorithm that takes long to plan is tried only if a class has chosen it.
 void choose_together(Setting& setting, std::span<const Algorithm* const> algorithms) {
-  const auto alone_s = [](const Setting& all) { return all.slowest().plan.model_time_s(all.slowest().machine.cost); };
   const std::optional<double> apart_s = setting.together_s();
-  if (setting.others.empty() || !apart_s || *apart_s <= (1 + worth_planning) * alone_s(setting)) return;
+  if (setting.others.empty() || !apart_s || *apart_s <= (1 + worth_planning) * predicted_s(setting.slowest())) return;
   const auto start = std::chrono::steady_clock::now();
   const unsigned workers = workers_of(setting.executor, setting.threads);
   std::set<const Algorithm*> chosen;
@@ -274,9 +278,6 @@ std::vector<const Setting*> Setting::classes() const {
 }
 
 const Setting& Setting::slowest() const {
-  const auto predicted_s = [](const Setting& s) {
-    return s.plan.predicts() ? s.plan.model_time_s(s.machine.cost) : std::numeric_limits<double>::infinity();
-  };
   const Setting* slowest = this;
   for (const Setting& other : others) {
     if (predicted_s(other) > predicted_s(*slowest)) slowest = &other;
@@ -285,12 +286,12 @@ const Setting& Setting::slowest() const {
 }
 
 std::optional<double> Setting::together_s() const {
-  if (others.empty()) return plan.predicts() ? std::optional(plan.model_time_s(machine.cost)) : std::nullopt;
-  std::vector<std::pair<std::uint64_t, double>> steps;  // of a class: how many, and how long each takes
+  if (others.empty() && plan.predicts()) return predicted_s(*this);  // to the last bit
+  std::vector<std::pair<std::uint64_t, double>> steps;               // of a class: how many, and how long each takes
   for (const Setting* each : classes()) {
     if (!each->plan.predicts()) return std::nullopt;
     const std::uint64_t count = each->plan.likely_steps();
-    if (count > 0) steps.emplace_back(count, each->plan.model_time_s(each->machine.cost) / static_cast<double>(count));
+    if (count > 0) steps.emplace_back(count, predicted_s(*each) / static_cast<double>(count));
   }
   std::sort(steps.begin(), steps.end());
   double all = 0;
