@@ -15,7 +15,7 @@ namespace torus::foreign {
 
 /// Messages between the ranks of a file; blocks are numbered by ranks too.
 struct RankSends {
-  struct Send {
+  struct RankMessage {
     Step step = 0;
     NodeId from = 0, to = 0;
     std::size_t first_leg = 0, first_block = 0;
@@ -24,7 +24,7 @@ struct RankSends {
     std::uint8_t registers = 0;  ///< of the receiver that blocks are combined into, a bit each; 0: they replace
     bool releases = false;       ///< of partials
   };
-  std::vector<Send> sends;
+  std::vector<RankMessage> sends;
   std::vector<Leg> legs;
   std::vector<BlockId> blocks;
   std::uint32_t registers = 1;

@@ -163,14 +163,15 @@ class Trees : public Content {
     for (const NodeId stop : stops) {
       if (stop >= ranks) throw InputError(fmt::format("schedule '{}': a path names rank {}, and there are {}", file, stop, ranks));
     }
-    RankSends::Send message{.step = step, .from = send.from, .to = send.to, .first_leg = out.legs.size(), .first_block = out.blocks.size()};
+    RankSends::RankMessage message{
+        .step = step, .from = send.from, .to = send.to, .first_leg = out.legs.size(), .first_block = out.blocks.size()};
     message.blocks = tree.chunks;
     for (std::uint32_t c = 0; c < tree.chunks; ++c) out.blocks.push_back(tree.root * segments + given + c);
     NodeId at = send.from;
     if (place.machine.switching == Switching::packet) {
       Step steps = 0;
       for (const NodeId stop : stops) {
-        RankSends::Send part = message;
+        RankSends::RankMessage part = message;
         part.step = step + steps;
         part.from = at;
         part.to = stop;

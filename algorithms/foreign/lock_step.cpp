@@ -52,7 +52,7 @@ class LockStep {
     out.registers = registers;
     for (std::size_t i = 0; i < groups.size();) {
       const Group& first = groups[i];
-      RankSends::Send send{.step = first.step, .from = first.from, .to = first.to, .first_block = out.blocks.size()};
+      RankSends::RankMessage send{.step = first.step, .from = first.from, .to = first.to, .first_block = out.blocks.size()};
       send.registers = first.registers;
       send.releases = first.releases;
       if (first.route != no_step) {

@@ -74,7 +74,7 @@ struct Hop {
   bool whole;
 };
 
-Manner manner_of(const RankSends::Send& send, bool reduction, bool given) {
+Manner manner_of(const RankSends::RankMessage& send, bool reduction, bool given) {
   if (!reduction) return given ? Manner::give : Manner::copy;
   if (send.registers != 0) return send.releases ? Manner::combine : Manner::share;
   return send.releases ? Manner::give : Manner::copy;
@@ -94,7 +94,7 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
 
   std::vector<Hop> hops;
   for (std::size_t i = 0; i < ranks.sends.size(); ++i) {
-    const RankSends::Send& s = ranks.sends[i];
+    const RankSends::RankMessage& s = ranks.sends[i];
     const NodeId from = place.node_of_rank[s.from], to = place.node_of_rank[s.to];
     if (s.legs > 0 || place.steps(s.from, s.to) == 1) {
       hops.push_back({s.step, from, to, i, {}, true});
@@ -127,7 +127,7 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
     return renumbered(id);
   });
   const auto blocks_of = [&](const Hop& hop) {
-    const RankSends::Send& s = ranks.sends[hop.send];
+    const RankSends::RankMessage& s = ranks.sends[hop.send];
     return std::span(blocks).subspan(s.first_block, s.blocks);
   };
   LastUses last_uses(content, place.node_of_rank);
@@ -140,7 +140,7 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
   std::vector<BlockId> kept, gone;
   for (std::size_t i = 0; i < hops.size(); ++i) {
     const Hop& hop = hops[i];
-    const RankSends::Send& s = ranks.sends[hop.send];
+    const RankSends::RankMessage& s = ranks.sends[hop.send];
     const Route shortest = hop.whole && s.legs == 0 ? shortest_route(topology, hop.from, hop.to, place.machine.routing) : Route();
     const RouteView route = !hop.whole    ? RouteView(&hop.leg, 1)
                             : s.legs == 0 ? RouteView(shortest)

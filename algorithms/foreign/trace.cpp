@@ -30,7 +30,7 @@ class TraceContent : public Content {
     if (there) return sends_;
     RankSends out = sends_;
     out.legs.clear();
-    for (RankSends::Send& send : out.sends) send.first_leg = send.legs = 0;
+    for (RankSends::RankMessage& send : out.sends) send.first_leg = send.legs = 0;
     return out;
   }
 
@@ -83,7 +83,7 @@ class TraceContent : public Content {
     Judge judge(header_);
     TraceMessage m;
     for (std::size_t i = 0; i < sends_.sends.size(); ++i) {
-      const RankSends::Send& send = sends_.sends[i];
+      const RankSends::RankMessage& send = sends_.sends[i];
       const auto legs = std::span(sends_.legs).subspan(send.first_leg, send.legs);
       const auto blocks = std::span(sends_.blocks).subspan(send.first_block, send.blocks);
       m.step = send.step;

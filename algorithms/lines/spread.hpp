@@ -26,7 +26,7 @@ enum class Ways : std::uint8_t { both, forward, complete };
 class LineSpread {
  public:
   /// What a step asks of one place: a message over `hops` to the place that serves the line's indices low..high.
-  struct Send {
+  struct StretchSend {
     std::int32_t hops, low, high;
   };
 
@@ -63,7 +63,7 @@ class LineSpread {
     for (Step t = 0; t < steps_; ++t) {
       for (std::size_t i = 0, n = stretches.size(); i < n; ++i) {
         const Division parts = divide(stretches[i], t);
-        report(stretches[i], t, [&](const Send& send) { f(t, send); });
+        report(stretches[i], t, [&](const StretchSend& send) { f(t, send); });
         stretches[i] = parts.kept;
         if (!parts.below.empty()) stretches.push_back(parts.below);
         if (!parts.above.empty()) stretches.push_back(parts.above);
@@ -91,11 +91,11 @@ class LineSpread {
 
   template <class F>
   void report(const Stretch& stretch, Step step, F&& f) const {
-    for (std::int32_t index = 1; ways_ == Ways::complete && index < places(); ++index) f(Send{index, index, index});
+    for (std::int32_t index = 1; ways_ == Ways::complete && index < places(); ++index) f(StretchSend{index, index, index});
     if (ways_ == Ways::complete) return;
     const Division parts = divide(stretch, step);
     for (const Stretch& given : {parts.below, parts.above}) {
-      if (!given.empty()) f(Send{offset(given.holder) - offset(stretch.holder), given.low, given.high});
+      if (!given.empty()) f(StretchSend{offset(given.holder) - offset(stretch.holder), given.low, given.high});
     }
   }
 

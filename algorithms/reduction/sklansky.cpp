@@ -105,7 +105,7 @@ class Timetable {
   };
 
   /// What is taken in a step, or in all steps that are equal modulo the period.
-  struct Row {
+  struct Occupancy {
     std::vector<bool> channels;
     std::vector<int> sent, received;  // by node
   };
@@ -182,13 +182,13 @@ class Timetable {
     const auto& [sender, receiver, leg] = channels_[channel];
     for (Step step = from; period_ == 0 || step < from + period_; ++step) {
       const std::size_t index = period_ == 0 ? step : step % period_;
-      while (rows_.size() <= index)
-        rows_.push_back({std::vector<bool>(channels_.count()), std::vector<int>(channels_.nodes()), std::vector<int>(channels_.nodes())});
-      Row& row = rows_[index];
-      if (row.channels[channel] || row.sent[sender] == machine_.ports || row.received[receiver] == machine_.ports) continue;
-      row.channels[channel] = true;
-      ++row.sent[sender];
-      ++row.received[receiver];
+      while (taken_.size() <= index)
+        taken_.push_back({std::vector<bool>(channels_.count()), std::vector<int>(channels_.nodes()), std::vector<int>(channels_.nodes())});
+      Occupancy& taken = taken_[index];
+      if (taken.channels[channel] || taken.sent[sender] == machine_.ports || taken.received[receiver] == machine_.ports) continue;
+      taken.channels[channel] = true;
+      ++taken.sent[sender];
+      ++taken.received[receiver];
       return step;
     }
     return std::nullopt;
@@ -198,7 +198,7 @@ class Timetable {
   const LivingChannels& channels_;
   const Step period_;
   Schedule schedule_;
-  std::vector<Row> rows_;
+  std::vector<Occupancy> taken_;
   std::vector<Step> uses_;  // by channel: messages
   // By node, the steps from which: it has the sum over its interval; that sum is no longer needed; register 1 is empty.
   std::vector<Step> own_sum_, sum_told_, spare_;

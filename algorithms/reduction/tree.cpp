@@ -35,7 +35,7 @@ class LineTree {
   LineTree(const Machine& machine, NodeId root);
 
   /// What a node sends towards the root in a phase.
-  struct Move {
+  struct TimedLeg {
     std::uint32_t step;  // of the phase
     Leg leg;
   };
@@ -45,7 +45,7 @@ class LineTree {
   /// Whether a node takes part in a phase: it has the root's coordinates in the dimensions of the phases before.
   bool takes_part(const Topology& topology, NodeId node, std::uint32_t phase) const noexcept;
   /// None for nodes at the root's place, which only receive in this phase.
-  std::optional<Move> move(const Topology& topology, NodeId node, std::uint32_t phase) const noexcept;
+  std::optional<TimedLeg> towards_root(const Topology& topology, NodeId node, std::uint32_t phase) const noexcept;
   /// The nodes that send to a node in a phase.
   std::vector<NodeId> children(const Topology& topology, NodeId node, std::uint32_t phase) const;
   /// The nodes whose data a node passes on in the phase in which it sends, itself among them.
@@ -117,13 +117,14 @@ bool LineTree::takes_part(const Topology& topology, NodeId node, std::uint32_t p
                      [&](const Line& line) { return topology.coordinate(node, line.dimension) == line.root; });
 }
 
-std::optional<LineTree::Move> LineTree::move(const Topology& topology, NodeId node, std::uint32_t phase) const noexcept {
+std::optional<LineTree::TimedLeg> LineTree::towards_root(const Topology& topology, NodeId node, std::uint32_t phase) const noexcept {
   const Line& line = lines_[phase];
   const std::int32_t o = offset(line, topology.coordinate(node, line.dimension));
   if (o == 0) return std::nullopt;
-  if (line.wiring == Wiring::complete) return Move{(static_cast<std::uint32_t>(o) - 1) / line.at_once, {line.dimension, line.extent - o}};
+  if (line.wiring == Wiring::complete)
+    return TimedLeg{(static_cast<std::uint32_t>(o) - 1) / line.at_once, {line.dimension, line.extent - o}};
   const std::uint32_t late = o > 0 ? line.up_late : line.down_late;
-  return Move{line.steps - late - static_cast<std::uint32_t>(std::abs(o)), {line.dimension, o > 0 ? -1 : +1}};
+  return TimedLeg{line.steps - late - static_cast<std::uint32_t>(std::abs(o)), {line.dimension, o > 0 ? -1 : +1}};
 }
 
 std::vector<NodeId> LineTree::children(const Topology& topology, NodeId node, std::uint32_t phase) const {
@@ -198,12 +199,12 @@ std::uint64_t LineTree::received() const noexcept {
 Program towards_root(Node& self, const LineTree& tree, bool combines) {
   Step begin = 0;
   for (std::uint32_t phase = 0; phase < tree.phases() && tree.takes_part(self.topology(), self.rank(), phase); ++phase) {
-    if (const auto move = tree.move(self.topology(), self.rank(), phase)) {
-      while (self.now() < begin + move->step) co_await self.step();
+    if (const auto up = tree.towards_root(self.topology(), self.rank(), phase)) {
+      while (self.now() < begin + up->step) co_await self.step();
       if (combines)
-        self.forward(combine, {move->leg}, self.blocks());
+        self.forward(combine, {up->leg}, self.blocks());
       else
-        self.forward({move->leg}, self.blocks());
+        self.forward({up->leg}, self.blocks());
     }
     begin += tree.steps(phase);
   }
@@ -217,11 +218,11 @@ Program from_root(Node& self, const LineTree& tree, NodeId root) {
     if (!tree.takes_part(self.topology(), self.rank(), phase)) continue;
     std::vector<std::pair<Step, NodeId>> children;
     for (const NodeId child : tree.children(self.topology(), self.rank(), phase))
-      children.emplace_back(begin + tree.steps(phase) - 1 - tree.move(self.topology(), child, phase)->step, child);
+      children.emplace_back(begin + tree.steps(phase) - 1 - tree.towards_root(self.topology(), child, phase)->step, child);
     std::sort(children.begin(), children.end());
     for (const auto& [step, child] : children) {
       while (self.now() < step) co_await self.step();
-      const Leg up = tree.move(self.topology(), child, phase)->leg;
+      const Leg up = tree.towards_root(self.topology(), child, phase)->leg;
       self.forward({{up.dimension, self.topology().reverse(up.dimension, up.hops)}}, tree.subtree(self.topology(), child, phase));
     }
   }

@@ -57,14 +57,14 @@ Program program(Node& self, const Rounds& rounds, bool barrier) {
 }
 
 /// Sums over the rounds: of the most messages on a channel, and of the most hops of one.
-RouteLoads::Step traffic(const Machine& machine, const Rounds& rounds) {
-  RouteLoads::Step sum;
+RouteLoads::StepLoad traffic(const Machine& machine, const Rounds& rounds) {
+  RouteLoads::StepLoad sum;
   RouteLoads loads(machine.topology);
   for (const WindowRound& round : rounds.all) {
     for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
       for (const WindowPiece& piece : round.pieces) loads.add(node, rounds.route_to(machine, node, piece));
     }
-    const RouteLoads::Step step = loads.end_step();
+    const RouteLoads::StepLoad step = loads.end_step();
     sum.most += step.most;
     sum.hops += step.hops;
   }
@@ -84,7 +84,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.message_bytes = bytes_of_messages(most_sent, 1, static_cast<std::uint64_t>(machine.topology.dimensions()));
   plan.steps = rounds->all.size();
   plan.formula = "ceil(log_{p+1} N)";
-  const RouteLoads::Step sum = traffic(machine, *rounds);
+  const RouteLoads::StepLoad sum = traffic(machine, *rounds);
   plan.route_hops = sum.hops;
   if (barrier) return plan;
   plan.registers = rounds->all.size() > 1 ? 2 : 1;

@@ -27,10 +27,10 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
   std::vector<std::size_t> next = start_;
   for (std::size_t i = 0; i < all.size(); ++i) sends_[next[index(all[i].from, all[i].step)]++] = static_cast<std::uint32_t>(i);
 
-  std::map<std::pair<Step, std::size_t>, Row> channels, work;
+  std::map<std::pair<Step, std::size_t>, BlocksByPeriod> channels, work;
   const auto add = [&](auto& rows, const Schedule::Send& s, std::size_t of, std::uint32_t blocks) {
     const auto frame = static_cast<std::uint32_t>(s.step / period_);
-    Row& row = rows[{s.step % period_, of}];
+    BlocksByPeriod& row = rows[{s.step % period_, of}];
     if (row.empty() || row.back().first != frame) row.emplace_back(frame, 0);
     row.back().second += blocks;
   };
@@ -76,15 +76,15 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
 
 /// In period j after the start the rounds j - rounds + 1 .. j are under way, each in a different period of its own. Once all periods of a
 /// round are under way at the same time, nothing changes until the last round has begun.
-RepeatedSchedule::Most RepeatedSchedule::most(const std::vector<std::vector<Row>>& rows, const std::vector<std::vector<double>>* weights,
-                                              std::uint32_t rounds) const {
+RepeatedSchedule::Most RepeatedSchedule::most(const std::vector<std::vector<BlocksByPeriod>>& rows,
+                                              const std::vector<std::vector<double>>* weights, std::uint32_t rounds) const {
   const std::size_t window = std::min<std::size_t>(rounds, frames_);
   Most sum;
   std::vector<Most> most(frames_ + window - 1);
   for (std::size_t remainder = 0; remainder < rows.size(); ++remainder) {
     std::fill(most.begin(), most.end(), Most{});
     for (std::size_t i = 0; i < rows[remainder].size(); ++i) {
-      const Row& row = rows[remainder][i];
+      const BlocksByPeriod& row = rows[remainder][i];
       const double weight = weights != nullptr ? (*weights)[remainder][i] : 0;
       std::uint64_t blocks = 0;
       auto begins = row.begin(), ends = row.begin();
@@ -109,7 +109,7 @@ RepeatedSchedule::Loads RepeatedSchedule::loads(std::uint32_t rounds) const {
   std::vector<std::vector<bool>> busy(period_);
   for (Step r = 0; r < period_; ++r) {
     busy[r].resize(frames_);
-    for (const Row& row : channels_[r]) {
+    for (const BlocksByPeriod& row : channels_[r]) {
       for (const auto& [frame, blocks] : row) busy[r][frame] = true;
     }
   }
@@ -184,9 +184,9 @@ Bytes RepeatedSchedule::table_bytes() const noexcept {
   constexpr Bytes of_allocator = 16;  // beside what is asked for
   Bytes rows = 0;
   for (const auto* table : {&channels_, &work_}) {
-    for (const std::vector<Row>& remainder : *table) {
-      rows += remainder.capacity() * sizeof(Row);
-      for (const Row& row : remainder) rows += row.capacity() * sizeof(Row::value_type) + of_allocator;
+    for (const std::vector<BlocksByPeriod>& remainder : *table) {
+      rows += remainder.capacity() * sizeof(BlocksByPeriod);
+      for (const BlocksByPeriod& row : remainder) rows += row.capacity() * sizeof(BlocksByPeriod::value_type) + of_allocator;
     }
   }
   return first_.table_bytes() + start_.size() * sizeof(std::size_t) + sends_.size() * sizeof(std::uint32_t) + rows;

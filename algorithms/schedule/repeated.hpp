@@ -36,13 +36,14 @@ class RepeatedSchedule {
 
  private:
   /// One channel or one node, in the steps of one remainder modulo the period: periods since the start, ascending, and blocks in each.
-  using Row = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  using BlocksByPeriod = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   /// Sums over the steps of the most in a row, and of the most times the weight of the row.
   struct Most {
     std::uint64_t blocks = 0;
     double weighted = 0;
   };
-  Most most(const std::vector<std::vector<Row>>& rows, const std::vector<std::vector<double>>* weights, std::uint32_t rounds) const;
+  Most most(const std::vector<std::vector<BlocksByPeriod>>& rows, const std::vector<std::vector<double>>* weights,
+            std::uint32_t rounds) const;
   template <class F>
   void each_due(NodeId node, Step step, std::uint32_t rounds, F&& f) const;
   void send_together(Node& self, Step step, std::uint32_t rounds) const;
@@ -51,12 +52,12 @@ class RepeatedSchedule {
   Schedule first_;
   Step period_;
   BlockId stride_;
-  std::size_t frames_;                             // periods that a round takes
-  std::vector<std::size_t> start_;                 // by node and remainder
-  std::vector<std::uint32_t> sends_;               // of first_, by node and remainder
-  std::vector<std::vector<Row>> channels_, work_;  // by remainder
-  std::vector<std::vector<double>> byte_s_;        // T_c of the channels, where they differ in speed
-  bool together_ = false;                          // whether a channel sends several times in the steps of a remainder
+  std::size_t frames_;                                        // periods that a round takes
+  std::vector<std::size_t> start_;                            // by node and remainder
+  std::vector<std::uint32_t> sends_;                          // of first_, by node and remainder
+  std::vector<std::vector<BlocksByPeriod>> channels_, work_;  // by remainder
+  std::vector<std::vector<double>> byte_s_;                   // T_c of the channels, where they differ in speed
+  bool together_ = false;                                     // whether a channel sends several times in the steps of a remainder
 };
 
 /// The program of a node, which ends after its last send. The schedule must outlive the run.

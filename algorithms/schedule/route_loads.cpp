@@ -63,7 +63,7 @@ double RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t directio
   return most;
 }
 
-RouteLoads::Step RouteLoads::end_step() {
+RouteLoads::StepLoad RouteLoads::end_step() {
   double most = 0;
   for (NodeId node = 0; node < topology_->nodes(); ++node) {
     for (Dimension d = 0; d < topology_->dimensions(); ++d) {

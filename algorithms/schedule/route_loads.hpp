@@ -18,12 +18,12 @@ class RouteLoads {
 
   /// A message, which counts as so many: a whole number, as messages or bytes are.
   void add(NodeId from, RouteView route, double weight = 1);
-  struct Step {
+  struct StepLoad {
     double most = 0;         ///< on a channel
     std::uint64_t hops = 0;  ///< of the longest route
   };
   /// The next step begins with empty channels.
-  Step end_step();
+  StepLoad end_step();
 
  private:
   double& change(NodeId node, std::int32_t slot) noexcept {

@@ -146,7 +146,7 @@ Schedule::Loads Schedule::loads(const Topology& topology, const std::function<By
       if ((*s)->manner == Manner::combine || (*s)->manner == Manner::share) combined = std::max(combined, at_node[(*s)->to] += bytes);
     }
     for (auto s = first; s != end; ++s) at_node[(*s)->to] = 0;
-    const RouteLoads::Step step = channels.end_step();
+    const RouteLoads::StepLoad step = channels.end_step();
     sum.channel += step.most;
     sum.combined += combined;
     sum.hops += step.hops;

@@ -218,21 +218,21 @@ class OpenShopSchedule {
 
  private:
   /// What all nodes do with a class over one of their channels in one step.
-  struct Move {
+  struct ClassHop {
     RelativeBlock block;
     std::int32_t direction;  ///< +1 or -1 on a ring, the offset on a complete dimension, 0 on a line of 2: to the other node
     std::int8_t dimension;
     bool on_line;  ///< no class, but step block.origin of the exchange along the dimension
   };
 
-  std::span<const Move> moves(Step t) const noexcept { return {moves_.data() + first_of_step_[t], moves_.data() + first_of_step_[t + 1]}; }
+  std::span<const ClassHop> hops(Step t) const noexcept { return {hops_.data() + first_of_step_[t], hops_.data() + first_of_step_[t + 1]}; }
 
-  void send_on_line(Node& self, const Move& move) const;
+  void send_on_line(Node& self, const ClassHop& hop) const;
 
   Step steps_;
   Offsets offsets_;
   std::optional<AllPortLine> line_;  // of the dimension whose ties are divided by node
-  std::vector<Move> moves_;          // step by step
+  std::vector<ClassHop> hops_;       // step by step
   std::vector<std::uint32_t> first_of_step_;
 };
 
@@ -247,51 +247,51 @@ OpenShopSchedule::OpenShopSchedule(const Topology& topology) : steps_{static_cas
   std::vector<NodeId> line_steps(2, 0);  // of the two jobs that are no class
   first_of_step_.reserve(std::size_t{steps_} + 1);
   for (Step t = 0; t < steps_; ++t) {
-    first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));
+    first_of_step_.push_back(static_cast<std::uint32_t>(hops_.size()));
     for (std::size_t m = 0; m < machines.size(); ++m) {
       const OpenShopTable::Job job = table.job_at(m, t);
       if (job == OpenShopTable::none) continue;
       const Leg machine = machines[m];
-      Move move{{}, machine.hops, static_cast<std::int8_t>(machine.dimension), job >= classes};
-      if (move.on_line) {
-        move.block.origin = line_steps[job - classes]++;
+      ClassHop hop{{}, machine.hops, static_cast<std::int8_t>(machine.dimension), job >= classes};
+      if (hop.on_line) {
+        hop.block.origin = line_steps[job - classes]++;
       } else {
-        move.block = {offsets_.minus(0, at[job]), offsets_.minus(job, at[job])};
+        hop.block = {offsets_.minus(0, at[job]), offsets_.minus(job, at[job])};
         const std::int32_t n = topology.extent(machine.dimension);
         const std::int32_t hops = machine.hops == 0 ? 1 : modulo(machine.hops, n);
         at[job] = offsets_.plus(at[job], static_cast<NodeId>(hops) * topology.stride(machine.dimension));
       }
-      moves_.push_back(move);
+      hops_.push_back(hop);
     }
   }
-  first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));
+  first_of_step_.push_back(static_cast<std::uint32_t>(hops_.size()));
 }
 
 void OpenShopSchedule::send(Node& self, Step t) const {
-  for (const Move& move : moves(t)) {
-    if (move.on_line) {
-      send_on_line(self, move);
+  for (const ClassHop& hop : hops(t)) {
+    if (hop.on_line) {
+      send_on_line(self, hop);
       continue;
     }
-    const BlockId passing = offsets_.block(self.rank(), move.block);
-    const std::int32_t direction = move.direction != 0 ? move.direction : self.coordinate(move.dimension) == 0 ? +1 : -1;
-    self.forward({{move.dimension, direction}}, {&passing, 1});
+    const BlockId passing = offsets_.block(self.rank(), hop.block);
+    const std::int32_t direction = hop.direction != 0 ? hop.direction : self.coordinate(hop.dimension) == 0 ? +1 : -1;
+    self.forward({{hop.dimension, direction}}, {&passing, 1});
   }
 }
 
-void OpenShopSchedule::send_on_line(Node& self, const Move& move) const {
-  const std::int32_t own = self.coordinate(move.dimension);
-  const Crossing crossing = line_->crossing(own, move.direction, move.block.origin);
+void OpenShopSchedule::send_on_line(Node& self, const ClassHop& hop) const {
+  const std::int32_t own = self.coordinate(hop.dimension);
+  const Crossing crossing = line_->crossing(own, hop.direction, hop.block.origin);
   if (!crossing) return;
-  const NodeId stride = self.topology().stride(move.dimension);
+  const NodeId stride = self.topology().stride(hop.dimension);
   const NodeId first = self.rank() - static_cast<NodeId>(own) * stride;
   const BlockId origin = first + static_cast<NodeId>(crossing.origin) * stride;
   const BlockId passing = origin * offsets_.nodes() + first + static_cast<NodeId>(crossing.destination) * stride;
-  self.forward({{move.dimension, move.direction}}, {&passing, 1});
+  self.forward({{hop.dimension, hop.direction}}, {&passing, 1});
 }
 
 Bytes OpenShopSchedule::table_bytes() const noexcept {
-  return offsets_.table_bytes() + moves_.size() * sizeof(Move) + first_of_step_.size() * sizeof(std::uint32_t) +
+  return offsets_.table_bytes() + hops_.size() * sizeof(ClassHop) + first_of_step_.size() * sizeof(std::uint32_t) +
          (line_ ? line_->table_bytes() : 0);
 }
 

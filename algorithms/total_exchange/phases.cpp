@@ -109,13 +109,13 @@ PhaseSchedule::PhaseSchedule(const Topology& topology, const ExchangeOf& exchang
     }
   }
 
-  turns_.reserve(std::size_t{steps_} * axes_.size());
+  exchange_steps_.reserve(std::size_t{steps_} * axes_.size());
   std::vector<std::uint32_t> current(axes_.size(), 0);
   for (Step t = 0; t < steps_; ++t) {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       std::uint32_t& f = current[i];
       if (f + 1 < exchanges[i].number && exchanges[i].start(f + 1) <= t) ++f;
-      turns_.push_back({f, static_cast<std::uint32_t>(t - exchanges[i].start(f))});
+      exchange_steps_.push_back({f, static_cast<std::uint32_t>(t - exchanges[i].start(f))});
     }
   }
 }
@@ -133,14 +133,14 @@ BlockId PhaseSchedule::block(const Node& self, const Axis& axis, std::uint32_t e
 void PhaseSchedule::send(Node& self, Step t) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Axis& axis = axes_[i];
-    const Turn turn = turns_[std::size_t{t} * axes_.size() + i];
-    if (turn.step >= axis.line.steps()) continue;
+    const ExchangeStep now = exchange_steps_[std::size_t{t} * axes_.size() + i];
+    if (now.step >= axis.line.steps()) continue;
     const std::int32_t own = self.coordinate(axis.dimension);
     const bool complete = self.topology().wiring(axis.dimension) == Wiring::complete;
     const std::int32_t last = complete ? axis.extent - 1 : -1;
     for (std::int32_t direction = +1;; complete ? ++direction : direction -= 2) {
-      if (const Crossing crossing = axis.line.crossing(own, direction, turn.step)) {
-        const BlockId passing = block(self, axis, turn.exchange, own, crossing);
+      if (const Crossing crossing = axis.line.crossing(own, direction, now.step)) {
+        const BlockId passing = block(self, axis, now.exchange, own, crossing);
         self.forward({{axis.dimension, direction}}, {&passing, 1});
       }
       if (direction == last) break;
@@ -149,7 +149,7 @@ void PhaseSchedule::send(Node& self, Step t) const {
 }
 
 Bytes PhaseSchedule::table_bytes() const noexcept {
-  Bytes bytes = offsets_.table_bytes() + turns_.size() * sizeof(Turn);
+  Bytes bytes = offsets_.table_bytes() + exchange_steps_.size() * sizeof(ExchangeStep);
   for (const Axis& axis : axes_) bytes += axis.carried.size() * sizeof(RelativeBlock) + axis.line.table_bytes();
   return bytes;
 }

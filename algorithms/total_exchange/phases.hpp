@@ -62,7 +62,7 @@ class PhaseSchedule {
     std::vector<RelativeBlock> carried;  // by exchange and offset; in this dimension as if at home and staying there
   };
   /// Where the exchanges along an axis are in a step.
-  struct Turn {
+  struct ExchangeStep {
     std::uint32_t exchange;
     std::uint32_t step;
   };
@@ -72,7 +72,7 @@ class PhaseSchedule {
   Step steps_;
   Offsets offsets_;
   std::vector<Axis> axes_;
-  std::vector<Turn> turns_;  // step by step, by axis
+  std::vector<ExchangeStep> exchange_steps_;  // step by step, by axis
 };
 
 /// The plan of an algorithm that goes by such a schedule.

@@ -215,7 +215,7 @@ ExpandingStep::ExpandingStep(const GapAxis& axis, const std::vector<std::vector<
   const auto row = [&](std::int32_t parity, std::int32_t position) {
     return static_cast<std::size_t>(parity * extent_ + modulo(position, extent_));
   };
-  std::vector<std::vector<Send>> rows(2 * static_cast<std::size_t>(extent_));
+  std::vector<std::vector<GapSend>> rows(2 * static_cast<std::size_t>(extent_));
   std::vector<bool> informed(rows.size(), false);  // gaps of 0 put several new points of a parity in one place
   for (std::int32_t i = 0; i < sequence.size(); ++i) informed[row(i % 2, sequence.position(i))] = true;
   for (std::int32_t i = 0; i < sequence.size(); ++i) {
@@ -233,13 +233,13 @@ ExpandingStep::ExpandingStep(const GapAxis& axis, const std::vector<std::vector<
       rows[row(duty.lower ? i % 2 : (i + 1) % 2, end)].push_back({target - end, static_cast<std::int16_t>(duty.track - 1), duty.lower});
     }
   }
-  sends_ = RowTable<Send>(rows);
+  sends_ = RowTable<GapSend>(rows);
 }
 
 void ExpandingStep::routes(const Coordinates& place, const RouteSink& send) const {
   const auto coordinate = [&](Dimension d) { return place[static_cast<std::size_t>(d)]; };
   const std::int32_t index = others_.front().sequence->index_of(coordinate(others_.front().dimension));
-  for (const Send& s : sends_.row(static_cast<std::size_t>(index % 2 * extent_ + coordinate(dimension_)))) {
+  for (const GapSend& s : sends_.row(static_cast<std::size_t>(index % 2 * extent_ + coordinate(dimension_)))) {
     const Leg along{dimension_, s.hops};
     if (s.detour < 0) {
       send(Route{along});

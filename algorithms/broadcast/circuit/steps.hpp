@@ -136,7 +136,7 @@ class ExpandingStep : public StepRule {
   bool idle() const noexcept { return sends_.empty(); }
 
  private:
-  struct Send {
+  struct GapSend {
     std::int32_t hops;    // signed, along the axis
     std::int16_t detour;  // index in others_; -1: straight
     bool up;              // from the lower end of the gap
@@ -146,7 +146,7 @@ class ExpandingStep : public StepRule {
   std::int32_t extent_;
   Detour detour_;
   std::vector<GapAxis> others_;
-  RowTable<Send> sends_;  // by parity * extent + position
+  RowTable<GapSend> sends_;  // by parity * extent + position
 };
 
 /// Adds the first of `steps` expanding steps that refine `axis` down to the base; returns the axis after it.

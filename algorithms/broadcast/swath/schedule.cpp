@@ -184,7 +184,9 @@ struct Load {
   }
 };
 
-std::int32_t hops_of(const LineSpread& spread, const LineSpread::Send& send) { return spread.ways() == Ways::complete ? 1 : send.hops; }
+std::int32_t hops_of(const LineSpread& spread, const LineSpread::StretchSend& send) {
+  return spread.ways() == Ways::complete ? 1 : send.hops;
+}
 
 /// What the steps of a gather cost. Where a piece's places lie `gap` apart, it goes from either side to the middle between them: whole in
 /// the steps below gap/2, in halves in step gap/2; forward only: whole, in the steps below gap. weigh(piece, halves): the bytes of
@@ -221,10 +223,10 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
     const std::uint64_t at = part.first_block, piece = part.piece_blocks;
     const auto add_spread = [&](const LineSpread& spread, Step begin, std::uint64_t block) {
       spread.for_all_sends(
-          [&](Step step, const LineSpread::Send& send) { loads[begin + step].raise(weigh(block, piece), hops_of(spread, send)); });
+          [&](Step step, const LineSpread::StretchSend& send) { loads[begin + step].raise(weigh(block, piece), hops_of(spread, send)); });
     };
     const auto add_scatter = [&](const LineSpread& spread, Step begin, std::uint64_t stride, auto&& piece_at) {
-      spread.for_all_sends([&](Step step, const LineSpread::Send& send) {
+      spread.for_all_sends([&](Step step, const LineSpread::StretchSend& send) {
         const auto first = static_cast<std::uint64_t>(piece_at(send.low)), count = static_cast<std::uint64_t>(send.high - send.low + 1);
         loads[begin + step].raise(weigh(at + first * stride, count * stride), hops_of(spread, send));
       });

@@ -51,7 +51,7 @@ void scatter_bundles(const View& view, std::size_t along, Step step) {
   if (!view.level_from(along + 1)) return;
   const Part::Level& level = view.part().levels[along];
   const std::uint32_t all = view.bundle(along);
-  level.scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
+  level.scatter.for_sends(view.place(along), step, [&](const LineSpread::StretchSend& send) {
     const auto first = static_cast<std::uint32_t>(level.gather.class_of(modulo(level.scatter.offset(send.low), view.extent(along))));
     view.send(along, send.hops, all + first * level.stride, static_cast<std::uint32_t>(send.high - send.low + 1) * level.stride);
   });
@@ -59,7 +59,7 @@ void scatter_bundles(const View& view, std::size_t along, Step step) {
 
 void scatter(const View& view, std::size_t along, Step step) {
   if (!view.level_from(along + 1) || view.place(along - 1) != 0) return;
-  view.part().scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
+  view.part().scatter.for_sends(view.place(along), step, [&](const LineSpread::StretchSend& send) {
     view.send_pieces(along, send.hops, view.schedule.scattered_piece(view.part(), send.low), send.high - send.low + 1);
   });
 }
@@ -70,7 +70,7 @@ void spread_over_rows(const View& view, std::size_t along, Step step) {
   const std::int32_t piece = no_columns ? 0 : view.schedule.piece_of(view.part(), view.place(along + 1), view.extent(along + 1));
   if (piece < 0) return;
   view.part().columns[static_cast<std::size_t>(piece)].for_sends(
-      view.place(along), step, [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
+      view.place(along), step, [&](const LineSpread::StretchSend& send) { view.send_pieces(along, send.hops, piece, 1); });
 }
 
 void spread_along_row(const View& view, std::size_t along, Step step) {
@@ -82,7 +82,7 @@ void spread_along_row(const View& view, std::size_t along, Step step) {
   view.part()
       .row(along - of_class - 1, along == of_class + 1 ? piece : 0)
       .for_sends(modulo(view.place(along) - holder, n), step,
-                 [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
+                 [&](const LineSpread::StretchSend& send) { view.send_pieces(along, send.hops, piece, 1); });
 }
 
 /// Gives the neighbours what they take from here. A piece or bundle has `size` blocks.

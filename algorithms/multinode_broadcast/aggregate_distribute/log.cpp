@@ -135,7 +135,7 @@ double StaircaseScheme::channel_bytes(double s, double m) const {
 
 Program staircase_program(Node& self, const StaircaseScheme& scheme) {
   const Staircase& stairs = scheme.stairs;
-  const Staircase::Move& up = stairs.up(self);
+  const Staircase::Handover& up = stairs.up(self);
   Bundle bundle(self.blocks().begin(), self.blocks().end());
   for (std::int32_t level = 0; level < stairs.levels(); ++level) {
     self.phase("gather");
@@ -149,7 +149,7 @@ Program staircase_program(Node& self, const StaircaseScheme& scheme) {
   co_await exchange_on_diagonal(self, scheme.exchange, site, bundle);
   for (std::int32_t level = stairs.levels() - 1; level >= 0; --level) {
     self.phase("spread");
-    for (const Staircase::Move& down : stairs.down(self)) {
+    for (const Staircase::Handover& down : stairs.down(self)) {
       if (down.level == level) send_bundle(self, {down.leg}, bundle);
     }
     for (const Message& m : co_await self.step()) append(bundle, m);
@@ -204,7 +204,8 @@ Plan plan(const Machine& machine, const Request& request) {
 /// The tables of the best staircase, and of one that is tried with what its children are numbered by.
 Bytes planning_bytes(const Machine& machine) {
   const Topology& topology = machine.topology;
-  return topology.extent(0) == topology.extent(1) ? 0 : Bytes{topology.nodes()} * (4 * sizeof(Staircase::Move) + 3 * sizeof(std::size_t));
+  return topology.extent(0) == topology.extent(1) ? 0
+                                                  : Bytes{topology.nodes()} * (4 * sizeof(Staircase::Handover) + 3 * sizeof(std::size_t));
 }
 
 constexpr std::array terms{Term{"levels", "steps of the gather, and of the spread"},

@@ -46,7 +46,7 @@ Staircase::Staircase(const Topology& topology, std::int32_t windings, Spare spar
       spare_{spare},
       places_(static_cast<std::size_t>(windings) * static_cast<std::size_t>(a_)),
       numbers_(static_cast<std::size_t>(b_), -1),
-      ups_(topology.nodes(), Move{levels_, Leg{}}) {
+      ups_(topology.nodes(), Handover{levels_, Leg{}}) {
   for (std::size_t p = 0; p < places_.size(); ++p) places_[p] = static_cast<std::int32_t>(static_cast<std::int64_t>(p) * b_ / stations());
   if (spare_ == Spare::joined) join_lines();
   for (std::size_t p = 0; p < places_.size(); ++p) numbers_[static_cast<std::size_t>(places_[p])] = static_cast<std::int32_t>(p);
@@ -111,10 +111,10 @@ void Staircase::number_children() {
   };
   for_moves([&](std::size_t, std::size_t to) { ++firsts_[to + 1]; });
   for (std::size_t i = 1; i < firsts_.size(); ++i) firsts_[i] += firsts_[i - 1];
-  downs_.assign(firsts_.back(), Move{0, Leg{}});
+  downs_.assign(firsts_.back(), Handover{0, Leg{}});
   std::vector<std::size_t> next(firsts_.begin(), firsts_.end() - 1);
   for_moves([&](std::size_t node, std::size_t to) {
-    const Move& up = ups_[node];
+    const Handover& up = ups_[node];
     downs_[next[to]++] = {up.level, {up.leg.dimension, -up.leg.hops}};
   });
 }

@@ -32,7 +32,7 @@ class Staircase {
  public:
   enum class Spare : std::uint8_t { joined, folded };
   /// A node hands over in a level of a gather, or its parent to it in that of a spread. The leg is the sender's.
-  struct Move {
+  struct Handover {
     std::int32_t level;
     Leg leg;
   };
@@ -48,7 +48,7 @@ class Staircase {
   std::int32_t stations() const noexcept { return static_cast<std::int32_t>(places_.size()); }
   NodeId nodes() const noexcept { return static_cast<NodeId>(ups_.size()); }
   /// The memory of the tables.
-  Bytes table_bytes() const noexcept { return (ups_.size() + downs_.size()) * sizeof(Move) + firsts_.size() * sizeof(std::size_t); }
+  Bytes table_bytes() const noexcept { return (ups_.size() + downs_.size()) * sizeof(Handover) + firsts_.size() * sizeof(std::size_t); }
   /// Where a station stands along the longer dimension; any station, modulo their number: round the longer dimension as often as the
   /// stations are gone round.
   std::int32_t place(std::int32_t station) const noexcept;
@@ -58,9 +58,9 @@ class Staircase {
   std::int32_t station(const Node& self) const noexcept { return numbers_[static_cast<std::size_t>(self.coordinate(1 - across_))]; }
 
   /// Towards the station; a station: the level is levels().
-  const Move& up(const Node& self) const noexcept { return ups_[index(self)]; }
+  const Handover& up(const Node& self) const noexcept { return ups_[index(self)]; }
   /// To the children.
-  std::span<const Move> down(const Node& self) const noexcept {
+  std::span<const Handover> down(const Node& self) const noexcept {
     const std::size_t i = index(self);
     return {downs_.data() + firsts_[i], firsts_[i + 1] - firsts_[i]};
   }
@@ -88,8 +88,8 @@ class Staircase {
   Spare spare_;
   bool sound_ = true;
   std::vector<std::int32_t> places_, numbers_;
-  std::vector<Move> ups_, downs_;    // by node, the longer dimension fastest
-  std::vector<std::size_t> firsts_;  // of a node's children in downs_
+  std::vector<Handover> ups_, downs_;  // by node, the longer dimension fastest
+  std::vector<std::size_t> firsts_;    // of a node's children in downs_
 };
 
 }  // namespace torus::multinode_broadcast::aggregate_distribute

@@ -119,7 +119,7 @@ void JointView::spread_along_row(const Round& round, std::size_t e, Step step) c
     const Dimension d = frame.along(part, e);
     const std::int32_t n = self.extent(d), piece = class_ % schedule.h();
     const LineSpread& row = schedule.row(part, e);
-    row.for_sends(modulo(self.coordinate(d) - root(e), n), step, [&](const LineSpread::Send& send) {
+    row.for_sends(modulo(self.coordinate(d) - root(e), n), step, [&](const LineSpread::StretchSend& send) {
       Bundle leaving;
       if (schedule.in_shares() && e == 1) {
         for (std::int32_t i = send.low; i <= send.high; ++i)

@@ -80,7 +80,7 @@ void add_scatter(const SharedLines& lines, const Leaving& leaving, RingTimetable
   for (Step step = 0; step < tree.steps(); ++step) {
     for (std::int32_t index = 0; index < tree.places(); ++index) {
       const std::int32_t offset = modulo(tree.offset(index), n);
-      tree.for_sends(offset, step, [&](const LineSpread::Send& send) {
+      tree.for_sends(offset, step, [&](const LineSpread::StretchSend& send) {
         const Step enters = timetable.enter(at(-home), modulo(home + offset, n), send.hops, ready[static_cast<std::size_t>(offset)]);
         ready[static_cast<std::size_t>(modulo(offset + send.hops, n))] = enters + 1;
         std::vector<std::int32_t> pieces;

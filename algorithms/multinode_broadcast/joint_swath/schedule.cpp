@@ -143,7 +143,7 @@ double JointSchedule::row_blocks(double piece) const noexcept {
     std::vector<double> most(row_steps(e), 0);
     for (std::uint32_t part = 0; part < parts_; ++part) {
       const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
-      row(part, e).for_all_sends([&](Step step, const LineSpread::Send& send) {
+      row(part, e).for_all_sends([&](Step step, const LineSpread::StretchSend& send) {
         const double shares = in_shares_ && e == 1 ? send.high - send.low + 1 : 1;
         most[step] = std::max(most[step], std::min(piece, shares * share));
       });

@@ -27,7 +27,7 @@ LineExchange::LineExchange(std::int32_t n, std::int32_t rounds, std::int32_t per
     return reach[static_cast<std::size_t>(from_round)][static_cast<std::size_t>(modulo(place, n) % period)]
                 [static_cast<std::size_t>(modulo(owner - place, n))];
   };
-  moves_.resize(static_cast<std::size_t>(period) * static_cast<std::size_t>(n));
+  departures_.resize(static_cast<std::size_t>(period) * static_cast<std::size_t>(n));
   for (std::int32_t x = 0; x < period; ++x) reach.back()[static_cast<std::size_t>(x)][0] = true;
   for (std::int32_t round = rounds; round-- > 0;) {
     for (std::int32_t x = 0; x < period; ++x) {
@@ -39,7 +39,7 @@ LineExchange::LineExchange(std::int32_t n, std::int32_t rounds, std::int32_t per
         for (std::size_t i = 0; i < hops.size(); ++i) {
           if (!in_reach(round + 1, x + hops[i], x + ahead)) continue;
           now[static_cast<std::size_t>(ahead)] = true;
-          moves_[static_cast<std::size_t>(x) * static_cast<std::size_t>(n) + static_cast<std::size_t>(ahead)] = {
+          departures_[static_cast<std::size_t>(x) * static_cast<std::size_t>(n) + static_cast<std::size_t>(ahead)] = {
               static_cast<std::uint8_t>(round), static_cast<std::uint8_t>(i)};
           break;
         }
@@ -51,7 +51,7 @@ LineExchange::LineExchange(std::int32_t n, std::int32_t rounds, std::int32_t per
 std::vector<std::int32_t> LineExchange::given(std::int32_t place, std::int32_t round, std::size_t peer) const {
   std::vector<std::int32_t> out;
   for (std::int32_t ahead = 1; ahead < n_; ++ahead) {
-    const Move& m = move(place, ahead);
+    const Departure& m = departure(place, ahead);
     if (m.round == round && m.peer == peer) out.push_back(modulo(place + ahead, n_));
   }
   return out;
@@ -60,7 +60,7 @@ std::vector<std::int32_t> LineExchange::given(std::int32_t place, std::int32_t r
 std::vector<std::int32_t> LineExchange::held(std::int32_t place, std::int32_t round) const {
   std::vector<std::int32_t> out{place};
   for (std::int32_t ahead = 1; ahead < n_; ++ahead) {
-    if (move(place, ahead).round >= round) out.push_back(modulo(place + ahead, n_));
+    if (departure(place, ahead).round >= round) out.push_back(modulo(place + ahead, n_));
   }
   return out;
 }
@@ -69,13 +69,13 @@ Exchanges::Exchanges(const Topology& topology, std::vector<LineExchange> lines, 
     : axes_{linked_dimensions(topology)}, lines_{std::move(lines)} {
   std::int32_t all = 0;
   for (const LineExchange& line : lines_) all += line.rounds();
-  turns_.resize(axes_.size());
+  axis_rounds_.resize(axes_.size());
   for (std::size_t first = 0; first < axes_.size(); ++first) {
     std::vector<std::int32_t> done(axes_.size());
     std::size_t axis = first;
     for (std::int32_t step = 0; step < all; ++step, axis = (axis + 1) % axes_.size()) {
       while (done[axis] == lines_[axis].rounds()) axis = (axis + 1) % axes_.size();
-      turns_[first].push_back({axis, done[axis], done});
+      axis_rounds_[first].push_back({axis, done[axis], done});
       ++done[axis];
     }
   }
@@ -87,34 +87,34 @@ Exchanges::Exchanges(const Topology& topology, std::vector<LineExchange> lines, 
 
 NodeId Exchanges::number(const Topology& topology, std::size_t part, NodeId owner) const {
   NodeId number = 0;
-  for (const Turn& turn : turns_[part % axes_.size()]) {
-    const std::int32_t n = lines_[turn.axis].places(), sign = mirrored(part) ? -1 : +1;
-    const std::int32_t place = modulo(std::int64_t{sign} * topology.coordinate(owner, axes_[turn.axis]), n);
-    number = number << 1U | (digits_by_round(n, place) >> static_cast<std::uint32_t>(turn.round) & 1U);
+  for (const AxisRound& axis_round : axis_rounds_[part % axes_.size()]) {
+    const std::int32_t n = lines_[axis_round.axis].places(), sign = mirrored(part) ? -1 : +1;
+    const std::int32_t place = modulo(std::int64_t{sign} * topology.coordinate(owner, axes_[axis_round.axis]), n);
+    number = number << 1U | (digits_by_round(n, place) >> static_cast<std::uint32_t>(axis_round.round) & 1U);
   }
   return number;
 }
 
-std::vector<Exchanges::Move> Exchanges::moves(std::size_t part, const Turn& turn, std::int32_t place) const {
-  const LineExchange& line = lines_[turn.axis];
+std::vector<Exchanges::PeerMessage> Exchanges::messages(std::size_t part, const AxisRound& axis_round, std::int32_t place) const {
+  const LineExchange& line = lines_[axis_round.axis];
   const std::int32_t n = line.places(), sign = mirrored(part) ? -1 : +1, seen = modulo(std::int64_t{sign} * place, n);
-  const std::vector<std::int32_t> hops = line.peers(turn.round, seen);
-  std::vector<Move> out;
+  const std::vector<std::int32_t> hops = line.peers(axis_round.round, seen);
+  std::vector<PeerMessage> out;
   for (std::size_t i = 0; i < hops.size(); ++i) {
-    out.push_back({sign * hops[i], line.given(seen, turn.round, i)});
+    out.push_back({sign * hops[i], line.given(seen, axis_round.round, i)});
     for (std::int32_t& owner : out.back().owners) owner = modulo(std::int64_t{sign} * owner, n);
   }
   return out;
 }
 
-void Exchanges::append(const Topology& topology, const Coordinates& at, std::size_t part, const Turn& turn,
+void Exchanges::append(const Topology& topology, const Coordinates& at, std::size_t part, const AxisRound& axis_round,
                        const std::vector<std::int32_t>& owners, Sends::Blocks& blocks) const {
   std::vector<NodeId> ranks{0};
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
     const std::int32_t n = lines_[axis].places(), sign = mirrored(part) ? -1 : +1, place = at[static_cast<std::size_t>(axes_[axis])];
     std::vector<std::int32_t> places = owners;
-    if (axis != turn.axis) {
-      places = lines_[axis].held(modulo(std::int64_t{sign} * place, n), turn.done[axis]);
+    if (axis != axis_round.axis) {
+      places = lines_[axis].held(modulo(std::int64_t{sign} * place, n), axis_round.done[axis]);
       for (std::int32_t& p : places) p = modulo(std::int64_t{sign} * p, n);
     }
     std::vector<NodeId> longer;
@@ -135,25 +135,25 @@ void Exchanges::append(const Topology& topology, const Coordinates& at, std::siz
 void Exchanges::sends(const Node& self, std::uint64_t step, Sends& out) const {
   const Coordinates at = self.coordinates();
   for (std::size_t part = 0; part < 2 * axes_.size(); ++part) {
-    const Turn& now = turn(part, step);
+    const AxisRound& now = axis_round(part, step);
     const Dimension d = axes_[now.axis];
-    for (const Move& move : moves(part, now, at[static_cast<std::size_t>(d)]))
-      append(self.topology(), at, part, now, move.owners, out.by({{d, move.hops}}));
+    for (const PeerMessage& message : messages(part, now, at[static_cast<std::size_t>(d)]))
+      append(self.topology(), at, part, now, message.owners, out.by({{d, message.hops}}));
   }
 }
 
 void Exchanges::mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const {
   const Coordinates at = self.coordinates();
   for (std::size_t part = 0; part < 2 * axes_.size(); ++part) {
-    const Turn& now = turn(part, step);
+    const AxisRound& now = axis_round(part, step);
     const Dimension d = axes_[now.axis];
     const std::int32_t place = at[static_cast<std::size_t>(d)], n = lines_[now.axis].places();
     std::vector<std::int32_t> givers;
-    for (const Move& mine : moves(part, now, place)) {
+    for (const PeerMessage& mine : messages(part, now, place)) {
       const std::int32_t giver = modulo(place + mine.hops, n);
       if (std::find(givers.begin(), givers.end(), giver) != givers.end()) continue;
       givers.push_back(giver);
-      for (const Move& theirs : moves(part, now, giver)) {
+      for (const PeerMessage& theirs : messages(part, now, giver)) {
         if (modulo(giver + theirs.hops, n) == place) append(self.topology(), at, part, now, theirs.owners, out.by({{d, -theirs.hops}}));
       }
     }
@@ -169,18 +169,18 @@ ReversibleReduceScatter::Load Exchanges::load() const {
       const std::int32_t n = lines_[axis].places();
       std::vector<std::uint64_t> plus(static_cast<std::size_t>(n)), minus = plus, into = plus;
       for (std::size_t part = 0; part < 2 * axes_.size(); ++part) {
-        const Turn& now = turn(part, step);
+        const AxisRound& now = axis_round(part, step);
         if (now.axis != axis) continue;
         std::uint64_t others = 1;
         for (std::size_t other = 0; other < axes_.size(); ++other) {
           if (other != axis) others *= lines_[other].held(0, now.done[other]).size();
         }
         for (std::int32_t place = 0; place < n; ++place) {
-          for (const Move& move : moves(part, now, place)) {
-            const std::uint64_t blocks = move.owners.size() * others;
-            for (std::int32_t hop = 0; hop < move.hops; ++hop) plus[static_cast<std::size_t>(modulo(place + hop, n))] += blocks;
-            for (std::int32_t hop = 0; hop > move.hops; --hop) minus[static_cast<std::size_t>(modulo(place + hop, n))] += blocks;
-            into[static_cast<std::size_t>(modulo(place + move.hops, n))] += blocks;
+          for (const PeerMessage& message : messages(part, now, place)) {
+            const std::uint64_t blocks = message.owners.size() * others;
+            for (std::int32_t hop = 0; hop < message.hops; ++hop) plus[static_cast<std::size_t>(modulo(place + hop, n))] += blocks;
+            for (std::int32_t hop = 0; hop > message.hops; --hop) minus[static_cast<std::size_t>(modulo(place + hop, n))] += blocks;
+            into[static_cast<std::size_t>(modulo(place + message.hops, n))] += blocks;
           }
         }
       }

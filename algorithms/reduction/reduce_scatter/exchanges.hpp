@@ -33,20 +33,21 @@ class LineExchange {
   std::vector<std::int32_t> given(std::int32_t place, std::int32_t round, std::size_t peer) const;
   /// Owners whose parts a place has before a round; how many: the same for each place.
   std::vector<std::int32_t> held(std::int32_t place, std::int32_t round) const;
-  std::size_t bytes() const noexcept { return moves_.size() * sizeof(Move); }
+  std::size_t bytes() const noexcept { return departures_.size() * sizeof(Departure); }
 
  private:
-  struct Move {
+  /// When a part leaves a place: the round, and which of its peers takes it.
+  struct Departure {
     std::uint8_t round = 0;
     std::uint8_t peer = 0;
   };
-  const Move& move(std::int32_t place, std::int32_t offset) const noexcept {
-    return moves_[static_cast<std::size_t>(place % period_) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(offset)];
+  const Departure& departure(std::int32_t place, std::int32_t offset) const noexcept {
+    return departures_[static_cast<std::size_t>(place % period_) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(offset)];
   }
 
   std::int32_t n_, rounds_, period_;
   Peers peers_;
-  std::vector<Move> moves_;  // by place below the period, and by how far ahead the owner is
+  std::vector<Departure> departures_;  // by place below the period, and by how far ahead the owner is
 };
 
 /// Along all dimensions: 2k parts of an owner's block, each along one axis a step. Block id = owner * 2k + part; in negabinary order part *
@@ -56,7 +57,7 @@ class Exchanges final : public ReversibleReduceScatter {
   /// One line for each dimension wider than 1, ascending.
   Exchanges(const Topology& topology, std::vector<LineExchange> lines, bool negabinary);
 
-  std::uint64_t steps() const override { return turns_.empty() ? 0 : turns_.front().size(); }
+  std::uint64_t steps() const override { return axis_rounds_.empty() ? 0 : axis_rounds_.front().size(); }
   std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * axes_.size())); }
   void sends(const Node& self, std::uint64_t step, Sends& out) const override;
   void mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const override;
@@ -65,30 +66,30 @@ class Exchanges final : public ReversibleReduceScatter {
 
  private:
   /// What a part does in a step: a round of an axis, and how many rounds of every axis it has done.
-  struct Turn {
+  struct AxisRound {
     std::size_t axis;
     std::int32_t round;
     std::vector<std::int32_t> done;
   };
-  const Turn& turn(std::size_t part, std::uint64_t step) const { return turns_[part % axes_.size()][step]; }
+  const AxisRound& axis_round(std::size_t part, std::uint64_t step) const { return axis_rounds_[part % axes_.size()][step]; }
   bool mirrored(std::size_t part) const noexcept { return part >= axes_.size(); }
 
   /// A part's message from a place to a peer, on an axis: signed hops, and the places of the owners.
-  struct Move {
+  struct PeerMessage {
     std::int32_t hops;
     std::vector<std::int32_t> owners;
   };
-  std::vector<Move> moves(std::size_t part, const Turn& turn, std::int32_t place) const;
+  std::vector<PeerMessage> messages(std::size_t part, const AxisRound& axis_round, std::int32_t place) const;
   /// The number of an owner among those of a part, in negabinary order.
   NodeId number(const Topology& topology, std::size_t part, NodeId owner) const;
-  /// Appends the blocks of owners at those places of the turn's axis, and elsewhere where the node still has them.
-  void append(const Topology& topology, const Coordinates& at, std::size_t part, const Turn& turn, const std::vector<std::int32_t>& owners,
-              Sends::Blocks& blocks) const;
+  /// Appends the blocks of owners at those places of the round's axis, and elsewhere where the node still has them.
+  void append(const Topology& topology, const Coordinates& at, std::size_t part, const AxisRound& axis_round,
+              const std::vector<std::int32_t>& owners, Sends::Blocks& blocks) const;
 
   std::vector<Dimension> axes_;
-  std::vector<LineExchange> lines_;       // by axis
-  std::vector<std::vector<Turn>> turns_;  // by first axis, by step
-  std::vector<NodeId> numbers_;           // by part, by owner; none where owners have their ranks
+  std::vector<LineExchange> lines_;                  // by axis
+  std::vector<std::vector<AxisRound>> axis_rounds_;  // by first axis, by step
+  std::vector<NodeId> numbers_;                      // by part, by owner; none where owners have their ranks
 };
 
 }  // namespace torus::reduction::halving_swing_tripling

@@ -41,7 +41,7 @@ using multinode_broadcast::LineTree;
 class LineGather {
  public:
   /// A message with the blocks of the places first, first + 1, .. round the line.
-  struct Move {
+  struct LineMessage {
     std::int32_t from, hops, first, count;
   };
 
@@ -49,15 +49,15 @@ class LineGather {
   LineGather(const DimensionShape& line, std::int32_t pairs);
 
   std::int32_t pairs() const noexcept { return pairs_; }
-  std::int32_t steps() const noexcept { return pairs_ == 0 ? n_ - 1 : static_cast<std::int32_t>(moves_.size()); }
-  std::optional<Move> sent(std::int32_t step, std::int32_t place) const;
-  std::optional<Move> received(std::int32_t step, std::int32_t place) const;
+  std::int32_t steps() const noexcept { return pairs_ == 0 ? n_ - 1 : static_cast<std::int32_t>(messages_.size()); }
+  std::optional<LineMessage> sent(std::int32_t step, std::int32_t place) const;
+  std::optional<LineMessage> received(std::int32_t step, std::int32_t place) const;
   /// The blocks of the longest message of a step.
   std::int32_t longest(std::int32_t step) const noexcept;
   std::size_t bytes() const noexcept;
 
  private:
-  using Moves = std::vector<Move>;  // of a step: by place
+  using Messages = std::vector<LineMessage>;  // of a step: by place
   /// Places next to each other; the hubs are at `hub` and `hub` + 1.
   struct Group {
     std::int32_t first, places;
@@ -65,7 +65,7 @@ class LineGather {
     std::int32_t end() const noexcept { return first + places; }
   };
   const Group& group(std::int32_t i) const noexcept { return groups_[static_cast<std::size_t>(modulo(i, pairs_))]; }
-  void send(Moves& step, std::int32_t from, std::int32_t hops, std::int32_t first, std::int32_t count);
+  void send(Messages& step, std::int32_t from, std::int32_t hops, std::int32_t first, std::int32_t count);
   void arms(bool spread);
   void haul(std::int32_t step);
   void swap_own();
@@ -76,8 +76,8 @@ class LineGather {
   bool ring_;
   std::int32_t ahead_, behind_;  // of a ring: groups whose bundles are hauled to a hub from before it, and from behind it
   std::vector<Group> groups_;
-  std::vector<Moves> moves_;     // by step
-  std::vector<Moves> received_;  // by step: by the place that receives
+  std::vector<Messages> messages_;  // by step
+  std::vector<Messages> received_;  // by step: by the place that receives
 };
 
 LineGather::LineGather(const DimensionShape& line, std::int32_t pairs)
@@ -95,13 +95,13 @@ LineGather::LineGather(const DimensionShape& line, std::int32_t pairs)
   index();
 }
 
-void LineGather::send(Moves& step, std::int32_t from, std::int32_t hops, std::int32_t first, std::int32_t count) {
+void LineGather::send(Messages& step, std::int32_t from, std::int32_t hops, std::int32_t first, std::int32_t count) {
   if (count > 0) step.push_back({from, hops, modulo(first, n_), count});
 }
 
 /// The gather, or the same steps backwards: the spread.
 void LineGather::arms(bool spread) {
-  std::vector<Moves> levels;
+  std::vector<Messages> levels;
   for (const Group& g : groups_) {
     for (const std::int32_t side : {-1, +1}) {
       const std::int32_t hub = side < 0 ? g.hub() : g.hub() + 1, arm = side < 0 ? hub - g.first : g.end() - 1 - hub;
@@ -110,7 +110,7 @@ void LineGather::arms(bool spread) {
       for (std::int32_t p = 1; p <= arm; ++p) {
         const LineTree::Vertex& v = tree.at(p);
         const std::int32_t first = side < 0 ? hub - v.high : hub + v.low, count = v.high - v.low + 1;
-        Moves& level = levels[static_cast<std::size_t>(v.level)];
+        Messages& level = levels[static_cast<std::size_t>(v.level)];
         if (spread)
           send(level, hub + side * v.parent, side * (p - v.parent), first + count, n_ - count);
         else
@@ -119,11 +119,11 @@ void LineGather::arms(bool spread) {
     }
   }
   if (spread) std::reverse(levels.begin(), levels.end());
-  std::move(levels.begin(), levels.end(), std::back_inserter(moves_));
+  std::move(levels.begin(), levels.end(), std::back_inserter(messages_));
 }
 
 void LineGather::swap_own() {
-  Moves& step = moves_.emplace_back();
+  Messages& step = messages_.emplace_back();
   for (const Group& g : groups_) {
     send(step, g.hub(), +1, g.first, g.hub() + 1 - g.first);
     send(step, g.hub() + 1, -1, g.hub() + 1, g.end() - g.hub() - 1);
@@ -131,18 +131,18 @@ void LineGather::swap_own() {
 }
 
 void LineGather::haul(std::int32_t step) {
-  Moves& moves = moves_.emplace_back();
+  Messages& messages = messages_.emplace_back();
   for (std::int32_t i = 0; i < pairs_; ++i) {
     const std::int32_t hub = group(i).hub();
     const Group &before = group(i - step), &behind = group(i + step);
-    if (ring_ || (i >= step && i + 1 < pairs_)) send(moves, hub, modulo(group(i + 1).hub() - hub, n_), before.first, before.places);
+    if (ring_ || (i >= step && i + 1 < pairs_)) send(messages, hub, modulo(group(i + 1).hub() - hub, n_), before.first, before.places);
     if (ring_ ? step < behind_ : i > 0 && i + step < pairs_)
-      send(moves, hub + 1, -modulo(hub - group(i - 1).hub(), n_), behind.first, behind.places);
+      send(messages, hub + 1, -modulo(hub - group(i - 1).hub(), n_), behind.first, behind.places);
   }
 }
 
 void LineGather::swap_hauled() {
-  Moves& step = moves_.emplace_back();
+  Messages& step = messages_.emplace_back();
   for (std::int32_t i = 0; i < pairs_; ++i) {
     std::int32_t before = 0, behind = 0;  // places
     for (std::int32_t j = 1; j <= (ring_ ? ahead_ : i); ++j) before += group(i - j).places;
@@ -153,40 +153,43 @@ void LineGather::swap_hauled() {
 }
 
 void LineGather::index() {
-  received_ = moves_;
-  for (Moves& step : received_) {
+  received_ = messages_;
+  for (Messages& step : received_) {
     std::sort(step.begin(), step.end(),
-              [this](const Move& a, const Move& b) { return modulo(a.from + a.hops, n_) < modulo(b.from + b.hops, n_); });
+              [this](const LineMessage& a, const LineMessage& b) { return modulo(a.from + a.hops, n_) < modulo(b.from + b.hops, n_); });
   }
-  for (Moves& step : moves_) std::sort(step.begin(), step.end(), [](const Move& a, const Move& b) { return a.from < b.from; });
+  for (Messages& step : messages_)
+    std::sort(step.begin(), step.end(), [](const LineMessage& a, const LineMessage& b) { return a.from < b.from; });
 }
 
-std::optional<LineGather::Move> LineGather::sent(std::int32_t step, std::int32_t place) const {
-  if (pairs_ == 0) return Move{place, +1, modulo(place - step, n_), 1};
-  const Moves& moves = moves_[static_cast<std::size_t>(step)];
-  const auto at = std::lower_bound(moves.begin(), moves.end(), place, [](const Move& m, std::int32_t p) { return m.from < p; });
-  return at != moves.end() && at->from == place ? std::optional(*at) : std::nullopt;
+std::optional<LineGather::LineMessage> LineGather::sent(std::int32_t step, std::int32_t place) const {
+  if (pairs_ == 0) return LineMessage{place, +1, modulo(place - step, n_), 1};
+  const Messages& messages = messages_[static_cast<std::size_t>(step)];
+  const auto at =
+      std::lower_bound(messages.begin(), messages.end(), place, [](const LineMessage& m, std::int32_t p) { return m.from < p; });
+  return at != messages.end() && at->from == place ? std::optional(*at) : std::nullopt;
 }
 
-std::optional<LineGather::Move> LineGather::received(std::int32_t step, std::int32_t place) const {
+std::optional<LineGather::LineMessage> LineGather::received(std::int32_t step, std::int32_t place) const {
   if (pairs_ == 0) return sent(step, modulo(place - 1, n_));
-  const Moves& moves = received_[static_cast<std::size_t>(step)];
-  const auto to = [this](const Move& m) { return modulo(m.from + m.hops, n_); };
-  const auto at = std::lower_bound(moves.begin(), moves.end(), place, [&](const Move& m, std::int32_t p) { return to(m) < p; });
-  return at != moves.end() && to(*at) == place ? std::optional(*at) : std::nullopt;
+  const Messages& messages = received_[static_cast<std::size_t>(step)];
+  const auto to = [this](const LineMessage& m) { return modulo(m.from + m.hops, n_); };
+  const auto at =
+      std::lower_bound(messages.begin(), messages.end(), place, [&](const LineMessage& m, std::int32_t p) { return to(m) < p; });
+  return at != messages.end() && to(*at) == place ? std::optional(*at) : std::nullopt;
 }
 
 std::int32_t LineGather::longest(std::int32_t step) const noexcept {
   if (pairs_ == 0) return 1;
   std::int32_t most = 0;
-  for (const Move& m : moves_[static_cast<std::size_t>(step)]) most = std::max(most, m.count);
+  for (const LineMessage& m : messages_[static_cast<std::size_t>(step)]) most = std::max(most, m.count);
   return most;
 }
 
 std::size_t LineGather::bytes() const noexcept {
-  std::size_t moves = 0;
-  for (const Moves& step : moves_) moves += step.size();
-  return 2 * moves * sizeof(Move);
+  std::size_t messages = 0;
+  for (const Messages& step : messages_) messages += step.size();
+  return 2 * messages * sizeof(LineMessage);
 }
 
 class Hubs final : public ReversibleReduceScatter {
@@ -242,13 +245,13 @@ class Hubs final : public ReversibleReduceScatter {
   }
 
   /// The owners at those places that share a node's coordinates in the dimensions before d: runs of ranks.
-  void append(const Coordinates& at, Dimension d, const LineGather::Move& move, Sends::Blocks& blocks) const {
+  void append(const Coordinates& at, Dimension d, const LineGather::LineMessage& message, Sends::Blocks& blocks) const {
     Coordinates owner = at;
     for (Dimension later = d; later < topology_.dimensions(); ++later) owner[static_cast<std::size_t>(later)] = 0;
     const NodeId begin = topology_.rank(owner), run = topology_.stride(d);
-    blocks.reserve(static_cast<std::size_t>(move.count) * run);
-    for (std::int32_t i = 0; i < move.count; ++i) {
-      const auto place = static_cast<NodeId>(modulo(move.first + i, topology_.extent(d)));
+    blocks.reserve(static_cast<std::size_t>(message.count) * run);
+    for (std::int32_t i = 0; i < message.count; ++i) {
+      const auto place = static_cast<NodeId>(modulo(message.first + i, topology_.extent(d)));
       for (NodeId j = 0; j < run; ++j) blocks.push_back(begin + place * run + j);
     }
   }

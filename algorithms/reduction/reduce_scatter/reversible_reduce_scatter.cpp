@@ -18,7 +18,7 @@ void send(Node& self, const ReversibleReduceScatter& half, std::uint64_t step) {
   self.phase("reduce-scatter");
   Sends out;
   half.sends(self, step, out);
-  for (const Sends::Send& send : out) {
+  for (const Sends::RoutedBlocks& send : out) {
     if (!send.blocks.empty()) self.forward(combine, send.route, send.blocks);
   }
 }
@@ -27,7 +27,7 @@ void send_back(Node& self, const ReversibleReduceScatter& half, std::uint64_t st
   self.phase("all-gather");
   Sends out;
   half.mirrored_sends(self, step, out);
-  for (Sends::Send& send : out) {
+  for (Sends::RoutedBlocks& send : out) {
     if (!holds_all) std::erase_if(send.blocks, [&](BlockId id) { return !self.holds(id); });
     if (!send.blocks.empty()) self.send(send.route, send.blocks);
   }
@@ -118,7 +118,7 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
 }
 
 Sends::Blocks& Sends::by(const Route& route) {
-  const auto same = [&](const Send& send) { return std::equal(send.route.begin(), send.route.end(), route.begin(), route.end()); };
+  const auto same = [&](const RoutedBlocks& send) { return std::equal(send.route.begin(), send.route.end(), route.begin(), route.end()); };
   const auto found = std::find_if(begin(), end(), same);
   return found != end() ? found->blocks : add(route);
 }

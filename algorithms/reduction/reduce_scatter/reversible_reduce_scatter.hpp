@@ -20,8 +20,8 @@ namespace torus::reduction {
 class Sends {
  public:
   using Blocks = std::pmr::vector<BlockId>;
-  struct Send {
-    Send(const Route& by, std::pmr::memory_resource* memory) : route{by}, blocks{memory} {}
+  struct RoutedBlocks {
+    RoutedBlocks(const Route& by, std::pmr::memory_resource* memory) : route{by}, blocks{memory} {}
     Route route;
     Blocks blocks;
   };
@@ -39,7 +39,7 @@ class Sends {
  private:
   std::array<std::byte, std::size_t{16} * 1024> buffer_;
   std::pmr::monotonic_buffer_resource memory_{buffer_.data(), buffer_.size()};
-  std::pmr::vector<Send> sends_{&memory_};
+  std::pmr::vector<RoutedBlocks> sends_{&memory_};
 };
 
 /// A reduce-scatter in which nodes only give partials away, so that no contributor is counted twice. Block id = owner * pieces() + i.

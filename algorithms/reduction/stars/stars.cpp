@@ -165,21 +165,21 @@ Stars choose(const Machine& machine, const Request& request, PlanCache& cache) {
 void give_in_windows(Node& self, const WindowClasses& windows, const WindowClasses::Round& round) {
   const std::uint32_t own = windows.of(self.coordinates());
   std::vector<BlockId> blocks;
-  for (const WindowClasses::Move& move : round) {
+  for (const WindowClasses::Pull& pull : round) {
     blocks.clear();
-    for (const std::uint32_t displacement : move.displacements) blocks.push_back(windows.sum(own, displacement));
-    self.forward(combine, {move.leg}, blocks);
+    for (const std::uint32_t displacement : pull.displacements) blocks.push_back(windows.sum(own, displacement));
+    self.forward(combine, {pull.leg}, blocks);
   }
 }
 
 void give_back_in_windows(Node& self, const WindowClasses& windows, const WindowClasses::Round& round) {
   std::vector<BlockId> blocks;
-  for (const WindowClasses::Move& move : round) {
-    const Leg leg{move.leg.dimension, -move.leg.hops};
+  for (const WindowClasses::Pull& pull : round) {
+    const Leg leg{pull.leg.dimension, -pull.leg.hops};
     const std::uint32_t of_taker =
         windows.of(self.topology().coordinates(*self.topology().neighbour(self.rank(), leg.dimension, leg.hops)));
     blocks.clear();
-    for (const std::uint32_t displacement : move.displacements) blocks.push_back(windows.sum(of_taker, displacement));
+    for (const std::uint32_t displacement : pull.displacements) blocks.push_back(windows.sum(of_taker, displacement));
     self.send({leg}, blocks);
   }
 }

@@ -56,7 +56,7 @@ bool WindowClasses::gathers(const Topology& topology, int ports) {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return ways[a] < ways[b]; });
     const std::vector<bool> before = held;
     for (const std::uint32_t c : order) {
-      Move* emptiest = nullptr;
+      Pull* emptiest = nullptr;
       for (std::size_t i = 0; i < chosen.size() && !before[c]; ++i) {
         std::uint32_t from = 0;
         while (beyond[chosen[i]][from] != c) ++from;
@@ -67,7 +67,7 @@ bool WindowClasses::gathers(const Topology& topology, int ports) {
       held[c] = true;
       ++holds;
     }
-    std::erase_if(round, [](const Move& move) { return move.displacements.empty(); });
+    std::erase_if(round, [](const Pull& pull) { return pull.displacements.empty(); });
     rounds_.push_back(std::move(round));
   }
   return true;
@@ -75,13 +75,13 @@ bool WindowClasses::gathers(const Topology& topology, int ports) {
 
 std::uint64_t WindowClasses::channel(const Round& round) noexcept {
   std::uint64_t most = 0;
-  for (const Move& move : round) most = std::max<std::uint64_t>(most, move.displacements.size());
+  for (const Pull& pull : round) most = std::max<std::uint64_t>(most, pull.displacements.size());
   return most;
 }
 
 std::uint64_t WindowClasses::taken(const Round& round) noexcept {
   std::uint64_t sum = 0;
-  for (const Move& move : round) sum += move.displacements.size();
+  for (const Pull& pull : round) sum += pull.displacements.size();
   return sum;
 }
 

@@ -23,11 +23,11 @@ namespace torus::reduction::stars {
 class WindowClasses {
  public:
   /// What goes by one hop: the classes, as displacements from the receiver's.
-  struct Move {
+  struct Pull {
     Leg leg;  ///< from the receiver to the node that it takes from
     std::vector<std::uint32_t> displacements;
   };
-  using Round = std::vector<Move>;
+  using Round = std::vector<Pull>;
 
   /// Partition of a torus into `classes` classes: the fewest rounds, then the fewest pieces on a channel. None if no sublattice fits.
   static std::optional<WindowClasses> find(const Machine& machine, std::uint32_t classes);

@@ -94,7 +94,7 @@ TEST_CASE("the fullest channel and the longest route are counted as they are by 
       longest = std::max(longest, hops);
     }
     CAPTURE(topology.text());
-    const RouteLoads::Step step = loads.end_step(), idle = loads.end_step();
+    const RouteLoads::StepLoad step = loads.end_step(), idle = loads.end_step();
     CHECK(step.most == (walked.empty() ? 0 : times_bytes(1, *std::max_element(walked.begin(), walked.end()))));
     CHECK(step.hops == longest);
     CHECK(idle.most == 0);

@@ -21,7 +21,7 @@ SendSet sends_of(const LineSpread& spread, std::int32_t n) {
   SendSet sends;
   for (std::int32_t offset = 0; offset < n; ++offset) {
     for (Step step = 0; step < spread.steps(); ++step)
-      spread.for_sends(offset, step, [&](const LineSpread::Send& send) { sends.emplace(step, offset, send.hops); });
+      spread.for_sends(offset, step, [&](const LineSpread::StretchSend& send) { sends.emplace(step, offset, send.hops); });
   }
   return sends;
 }
@@ -34,7 +34,7 @@ void check(const LineSpread& spread, const std::set<std::int32_t>& places, std::
     std::set<std::pair<std::int32_t, std::int32_t>> channels;
     std::set<std::int32_t> reached;
     for (const std::int32_t holder : holders) {
-      spread.for_sends(holder, step, [&](const LineSpread::Send& send) {
+      spread.for_sends(holder, step, [&](const LineSpread::StretchSend& send) {
         for (std::int32_t hop = 0; hop < std::abs(send.hops); ++hop) {
           const std::int32_t direction = send.hops < 0 ? -1 : 1;
           REQUIRE(channels.emplace(modulo(holder + direction * hop, n), direction).second);
@@ -50,7 +50,7 @@ void check(const LineSpread& spread, const std::set<std::int32_t>& places, std::
   }
   REQUIRE(holders == places);
   SendSet all;
-  spread.for_all_sends([&](Step step, const LineSpread::Send& send) {
+  spread.for_all_sends([&](Step step, const LineSpread::StretchSend& send) {
     all.emplace(step, modulo(spread.offset(spread.ways() == Ways::both ? (send.low + send.high) / 2 : send.low) - send.hops, n), send.hops);
   });
   REQUIRE(all == sends_of(spread, n));

@@ -78,7 +78,7 @@ class StepTable : public Watcher {
     std::uint64_t informed = 0;  ///< nodes that hold data after the step: sources, and receivers of blocks; or are complete
   };
   /// A step of the table.
-  struct Row {
+  struct StepRow {
     const StepRecord& record;
     const Seen* seen;  ///< null where nothing was sent
     std::uint64_t informed;

@@ -64,7 +64,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
     const bool busy = seen != seen_.end() && seen->step == step;
     if (busy) informed = seen->informed;
     model_time_s += machine_->cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
-    f(step, Row{record, busy ? &*seen : nullptr, informed, model_time_s});
+    f(step, StepRow{record, busy ? &*seen : nullptr, informed, model_time_s});
     if (busy) ++seen;
   }
 }
@@ -72,7 +72,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
 std::string StepTable::text(const RunResult& result) const {
   Table table{
       {"step", "messages", "hops", "bytes", "fullest channel", "carries", completes_ ? "complete" : "informed", "model time", "phase"}};
-  each_row(result, [&](std::size_t step, const Row& row) {
+  each_row(result, [&](std::size_t step, const StepRow& row) {
     const StepRecord& record = row.record;
     table.push_back({grouped(step), grouped(record.messages), grouped(record.hops), grouped(record.bytes),
                      row.seen != nullptr ? groups_->name(row.seen->fullest) : "-", grouped(record.most_bytes),
@@ -89,7 +89,7 @@ std::string StepTable::text(const RunResult& result) const {
 
 Json StepTable::json(const RunResult& result) const {
   auto rows = Json::array();
-  each_row(result, [&](std::size_t step, const Row& row) {
+  each_row(result, [&](std::size_t step, const StepRow& row) {
     const StepRecord& record = row.record;
     Json json{{"step", step},
               {"messages", record.messages},

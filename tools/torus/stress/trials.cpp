@@ -92,7 +92,8 @@ Bytes fewer_bytes(Random& random, const Request& request) {
   return element * (random.below(2) == 0 ? elements / 2 : random.below(elements + 1));
 }
 
-struct Turn {
+/// What the trials of an algorithm came to.
+struct Trials {
   StressRow row;
   std::set<std::string> shapes;
   std::set<std::pair<std::string, std::vector<NodeId>>> sources;
@@ -143,17 +144,17 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
 StressOutcome stress(const StressOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  std::vector<Turn> turns(options.algorithms.size());
-  for (std::size_t i = 0; i < turns.size(); ++i) turns[i].row.algorithm = options.algorithms[i];
+  std::vector<Trials> all(options.algorithms.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].row.algorithm = options.algorithms[i];
   StressOutcome outcome;
   const auto stopped = [&] { return outcome.interrupted = options.stop != nullptr && options.stop->load(); };
-  for (std::uint64_t number = 0; !turns.empty() && number < options.runs && elapsed() < options.seconds; ++number) {
+  for (std::uint64_t number = 0; !all.empty() && number < options.runs && elapsed() < options.seconds; ++number) {
     if (stopped()) break;
-    Turn& turn = turns[(number + options.seed % turns.size()) % turns.size()];  // other seeds begin with other algorithms
+    Trials& trials = all[(number + options.seed % all.size()) % all.size()];  // other seeds begin with other algorithms
     Random random(options.seed, number);
-    auto setting = draw_setting(random, *turn.row.algorithm, options.budget);
+    auto setting = draw_setting(random, *trials.row.algorithm, options.budget);
     if (!setting) {
-      ++turn.row.undrawn;
+      ++trials.row.undrawn;
       continue;
     }
     // How it is run comes from numbers of its own, so that the settings do not depend on what the user fixes here.
@@ -169,7 +170,7 @@ StressOutcome stress(const StressOptions& options) {
     if (workers.below(4) == 0) stress_case.fewer = fewer_bytes(workers, stress_case.setting.request);
     if (workers.below(6) == 0) stress_case.beside = workers.below(1U << 30U);
     if (options.progress) {
-      options.progress(fmt::format("{}, {:.0f} s: {} on {}", counted(outcome.runs, "run"), elapsed(), turn.row.algorithm->name,
+      options.progress(fmt::format("{}, {:.0f} s: {} on {}", counted(outcome.runs, "run"), elapsed(), trials.row.algorithm->name,
                                    stress_case.setting.whole().topology.text()));
     }
     RunResult result;
@@ -177,19 +178,18 @@ StressOutcome stress(const StressOptions& options) {
     if (stopped()) break;  // whatever was found, of a run that was cut off
     ++outcome.runs;
     outcome.special.add(stress_case.setting);
-    ++turn.row.runs;
-    turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.whole().topology.nodes());
-    if (!stress_case.setting.whole().topology.faults().empty()) ++turn.row.with_faults;
-    turn.shapes.insert(stress_case.setting.whole().topology.text());
-    turn.sources.emplace(stress_case.setting.whole().topology.text(), stress_case.setting.request.sources);
-    turn.row.steps += result.steps;
-    turn.row.messages += result.messages;
-    turn.row.bytes += result.bytes_delivered;
-    turn.row.blocks += result.blocks_delivered;
-    turn.row.duplicates += result.duplicates;
-    if (result.duplicates > 0 && turn.row.duplicating.empty()) turn.row.duplicating = command_line(stress_case.setting);
-    if (!found) continue;
-    if (turn.row.failures++ > 0) continue;
+    ++trials.row.runs;
+    trials.row.most_nodes = std::max<std::uint64_t>(trials.row.most_nodes, stress_case.setting.whole().topology.nodes());
+    if (!stress_case.setting.whole().topology.faults().empty()) ++trials.row.with_faults;
+    trials.shapes.insert(stress_case.setting.whole().topology.text());
+    trials.sources.emplace(stress_case.setting.whole().topology.text(), stress_case.setting.request.sources);
+    trials.row.steps += result.steps;
+    trials.row.messages += result.messages;
+    trials.row.bytes += result.bytes_delivered;
+    trials.row.blocks += result.blocks_delivered;
+    trials.row.duplicates += result.duplicates;
+    if (result.duplicates > 0 && trials.row.duplicating.empty()) trials.row.duplicating = command_line(stress_case.setting);
+    if (!found || trials.row.failures++ > 0) continue;
     const StressCase shrunk = shrink(stress_case, options.stop);
     RunResult ignored;
     const auto smallest = failure_of(shrunk, ignored);
@@ -202,11 +202,11 @@ StressOutcome stress(const StressOptions& options) {
     failure.number = number + 1;
     outcome.failures.push_back(std::move(failure));
   }
-  for (Turn& turn : turns) {
-    turn.row.shapes = turn.shapes.size();
-    turn.row.sources = turn.sources.size();
-    if (turn.row.runs == 0) outcome.idle.push_back(turn.row.algorithm);
-    outcome.rows.push_back(turn.row);
+  for (Trials& trials : all) {
+    trials.row.shapes = trials.shapes.size();
+    trials.row.sources = trials.sources.size();
+    if (trials.row.runs == 0) outcome.idle.push_back(trials.row.algorithm);
+    outcome.rows.push_back(trials.row);
   }
   return outcome;
 }

@@ -100,13 +100,13 @@ class BenchSchedule {
   double later_s(const Algorithm& algorithm, Bytes size) const;
 
  private:
-  struct Row {
+  struct TimedRow {
     Bytes size = 0;
     double run_s = 0, rest_s = 0;
   };
 
   std::vector<Bytes> sizes_;
-  std::map<const Algorithm*, Row> last_;
+  std::map<const Algorithm*, TimedRow> last_;
 };
 
 /// The 95 % confidence interval of the median by order statistics: of n values in order, the k-th smallest and the k-th largest, with the
