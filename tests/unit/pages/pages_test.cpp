@@ -20,6 +20,17 @@ fs::path page_of(fs::path folder) {
   return folder / "README.md";
 }
 
+std::vector<fs::path> pages() {
+  std::vector<fs::path> pages;
+  for (const char* page : {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}) pages.push_back(fs::path(TORUS_SOURCE_DIR) / page);
+  for (const char* top : {"runtime", "algorithms", "tools", "bench", "tests"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TORUS_SOURCE_DIR) / top)) {
+      if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    }
+  }
+  return pages;
+}
+
 /// What `](..)` links to outside code blocks, without addresses on the web.
 std::vector<std::string> links_of(const std::string& text) {
   std::vector<std::string> links;
@@ -74,15 +85,8 @@ TEST_CASE("the nearest page above each header names it", "[unit]") {
 }
 
 TEST_CASE("every link of a page leads to a file, a folder or a heading", "[unit]") {
-  std::vector<fs::path> pages;
-  for (const char* page : {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}) pages.push_back(fs::path(TORUS_SOURCE_DIR) / page);
-  for (const char* top : {"runtime", "algorithms", "tools", "bench", "tests"}) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TORUS_SOURCE_DIR) / top)) {
-      if (entry.path().extension() == ".md") pages.push_back(entry.path());
-    }
-  }
   std::size_t links = 0;
-  for (const fs::path& page : pages) {
+  for (const fs::path& page : pages()) {
     for (const std::string& link : links_of(torus::support::text_of_file(page.string()))) {
       CAPTURE(page.string(), link);
       const std::size_t at = std::min(link.find('#'), link.size());
@@ -93,4 +97,21 @@ TEST_CASE("every link of a page leads to a file, a folder or a heading", "[unit]
     }
   }
   CHECK(links > 20);
+}
+
+TEST_CASE("every page is at most three clicks from the first", "[unit]") {
+  std::set<fs::path> reached{fs::path(TORUS_SOURCE_DIR) / "README.md"};
+  for (int click = 0; click < 3; ++click) {
+    for (const fs::path& page : std::set<fs::path>(reached)) {
+      if (page.extension() != ".md") continue;
+      for (const std::string& link : links_of(torus::support::text_of_file(page.string()))) {
+        const fs::path target = (page.parent_path() / link.substr(0, link.find('#'))).lexically_normal();
+        reached.insert(fs::is_directory(target) ? target / "README.md" : target);
+      }
+    }
+  }
+  for (const fs::path& page : pages()) {
+    CAPTURE(page.string());
+    CHECK(reached.contains(page));
+  }
 }
