@@ -4,11 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <exception>
 #include <fmt/format.h>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <string_view>
 #include <sys/resource.h>
@@ -42,10 +45,8 @@ struct Work {
   const Request request;
   PlanCache cache;
   std::promise<Plan> plan;
-  std::atomic<pid_t> thread = 0;
 
   void run() {
-    thread = ::gettid();
     try {
       plan.set_value(algorithm.plan(machine, request, cache));
     } catch (...) {
@@ -54,24 +55,92 @@ struct Work {
   }
 };
 
-/// The processor time that a thread has used.
-double used_s(std::thread& thread) {
-  clockid_t clock;
-  timespec used{};
-  if (::pthread_getcpuclockid(thread.native_handle(), &clock) == 0) static_cast<void>(::clock_gettime(clock, &used));
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
-
-/// Whether a planner ends within so many seconds. Those in which it was ready and waited for a core are not counted: a busy host makes
-/// none late.
-bool ends_within(const std::future<Plan>& plan, const Work& work, double seconds, Clock::time_point start) {
-  for (double left = seconds; left > 0;) {
-    if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
-    if (work.thread == 0) continue;  // it has not begun
-    left = seconds - std::chrono::duration<double>(Clock::now() - start).count() + waited_for_core_s(work.thread);
+/// The thread on which planners work for one caller, one after another: to start one for each plan would take longer than most plans.
+class PlanningThread {
+ public:
+  PlanningThread() : thread_{[desk = desk_] { desk->serve(); }} {}
+  PlanningThread(const PlanningThread&) = delete;
+  PlanningThread& operator=(const PlanningThread&) = delete;
+  ~PlanningThread() {
+    if (!thread_.joinable()) return;
+    desk_->close();
+    thread_.join();
   }
-  return false;
-}
+
+  void begin(std::shared_ptr<Work> work) { desk_->take(std::move(work)); }
+  /// Whether the plan that began at `start` ends within so many seconds. Those in which the thread was ready and waited for a core are not
+  /// counted: a busy host makes no planner late.
+  bool ends_within(const std::future<Plan>& plan, double seconds, Clock::time_point start) {
+    while (Clock::now() - start < soon) {  // sooner than a sleeper wakes
+      if (plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return true;
+      std::this_thread::yield();
+    }
+    if (plan.wait_for(std::chrono::duration<double>(std::min(seconds, 0.01))) == std::future_status::ready) return true;
+    const double waited_s = waited_for_core_s(desk_->thread);
+    used_before_s_ = used_s();
+    for (double left = seconds; left > 0;) {
+      if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
+      left = seconds - std::chrono::duration<double>(Clock::now() - start).count() + waited_for_core_s(desk_->thread) - waited_s;
+    }
+    return false;
+  }
+  /// Leaves a planner that did not end in time to itself, as idle work. Returns for how many seconds it has worked.
+  double give_up() {
+    const double worked_s = used_s() - used_before_s_;
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(desk_->thread.load()), 19));  // it should not spoil timings
+    desk_->close();
+    thread_.detach();
+    return worked_s;
+  }
+
+ private:
+  static constexpr std::chrono::microseconds soon{50};
+
+  /// What the thread and its caller share. It may outlive the caller.
+  class Desk {
+   public:
+    std::atomic<pid_t> thread = 0;
+
+    void take(std::shared_ptr<Work> work) {
+      const std::lock_guard lock(mutex_);
+      work_ = std::move(work);
+      changed_.notify_one();
+    }
+    void close() {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      changed_.notify_one();
+    }
+    void serve() {
+      thread = ::gettid();
+      for (std::unique_lock lock(mutex_);;) {
+        changed_.wait(lock, [this] { return closed_ || work_; });
+        if (!work_) return;
+        const std::shared_ptr<Work> work = std::move(work_);
+        lock.unlock();
+        work->run();
+        lock.lock();
+      }
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::shared_ptr<Work> work_;
+    bool closed_ = false;
+  };
+
+  double used_s() {
+    clockid_t clock;
+    timespec used{};
+    if (::pthread_getcpuclockid(thread_.native_handle(), &clock) == 0) static_cast<void>(::clock_gettime(clock, &used));
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  }
+
+  std::shared_ptr<Desk> desk_ = std::make_shared<Desk>();
+  double used_before_s_ = 0;
+  std::thread thread_;
+};
 
 /// The algorithms whose planners were given up while they waited and did not work: for a lock, or another program.
 std::vector<const Algorithm*>& found_waiting() {
@@ -114,20 +183,19 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
   const Clock::time_point start = Clock::now();
   const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
   std::future<Plan> plan = work->plan.get_future();
-  std::thread thread;
+  static thread_local std::optional<PlanningThread> thread;  // processes may be threads, and each plans for itself
   try {
-    thread = std::thread([work] { work->run(); });
+    if (!thread) thread.emplace();
+    thread->begin(work);
   } catch (const std::system_error&) {  // no room for a thread: then without a limit
     work->run();
   }
-  if (thread.joinable() && !ends_within(plan, *work, seconds, start)) {
+  if (thread && !thread->ends_within(plan, seconds, start)) {
     given_up = true;
-    if (used_s(thread) < seconds / 2) found_waiting().push_back(&algorithm);
-    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(work->thread.load()), 19));  // it should not spoil timings
-    thread.detach();
+    if (thread->give_up() < seconds / 2) found_waiting().push_back(&algorithm);
+    thread.reset();
     return too_long(algorithm, seconds, seconds, "took");
   }
-  if (thread.joinable()) thread.join();
   Planned planned;
   if (cache != nullptr) *cache = std::move(work->cache);
   const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
