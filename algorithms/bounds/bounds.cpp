@@ -358,6 +358,14 @@ double Bounds::model_time_s(const CostModel& cost) const {
       {simple, filling.empty() ? 0 : filling_time_s(*this, cost), points ? broadcast_time_s(*points, steps, route_hops, cost) : 0});
 }
 
+double Bounds::model_time_s(const CostModel& cost, std::uint64_t own) const {
+  Bounds raised = *this;
+  raised.steps = std::max(steps, own);
+  raised.route_hops = std::max(route_hops, raised.steps);
+  raised.points.reset();  // they ask in which step the last node may have heard, and it may have heard before the algorithm ends
+  return std::max(model_time_s(cost), raised.model_time_s(cost));
+}
+
 Bounds lower_bounds(const Machine& machine, const Request& request) {
   Bounds bounds;
   if (machine.topology.living_nodes() == 1) {

@@ -96,17 +96,12 @@ Offer offer_of(const Algorithm& algorithm, const Setting& setting) {
   return algorithm.offer != nullptr ? algorithm.offer(setting.machine, setting.request) : Offer{};
 }
 
-/// A model time that no plan of an algorithm is under, by its offer and the bounds.
-double least_time_s(const Offer& offer, const Machine& machine, Bounds bounds) {
-  bounds.steps = std::max(bounds.steps, offer.steps);
-  bounds.route_hops = std::max(bounds.route_hops, bounds.steps);
-  return bounds.model_time_s(machine.cost);
-}
-
-/// A plan that takes long is not made if it can save at most this share of the model time, on machines of so many nodes or more. There
-/// planning takes longer than many runs.
+/// A plan that takes long is not made if it can save at most this share of the model time on machines of so many nodes or more, where
+/// planning takes longer than many runs, or nothing on smaller ones.
 constexpr double worth_planning = 0.03;
 constexpr NodeId long_planning = 64;
+
+double least_gain(const Machine& machine) { return machine.topology.nodes() >= long_planning ? worth_planning : 0; }
 
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
                    std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
@@ -123,7 +118,9 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
   }
   for (const std::string& why_not : unplanned) text += "; " + why_not;
   if (!hopeless.empty()) {
-    text += fmt::format("; {} could be faster by {:.0f} % at most, and {} not planned", fmt::join(hopeless, ", "), 100 * worth_planning,
+    const double gain = least_gain(setting.machine);
+    text += fmt::format("; {} {}, and {} not planned", fmt::join(hopeless, ", "),
+                        gain > 0 ? fmt::format("could be faster by {:.0f} % at most", 100 * gain) : "cannot be faster",
                         hopeless.size() == 1 ? "was" : "were");
   }
   return text;
@@ -187,8 +184,9 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       return;
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
-    if (takes_long(*algorithm) && setting.machine.topology.nodes() >= long_planning && best.algorithm != nullptr && best.too_large == 0 &&
-        !best.of_mean_size && least_time_s(offer_of(*algorithm, setting), setting.machine, *bounds) >= (1 - worth_planning) * best.time_s) {
+    if (takes_long(*algorithm) && best.algorithm != nullptr && best.too_large == 0 && !best.of_mean_size &&
+        bounds->model_time_s(setting.machine.cost, offer_of(*algorithm, setting).steps) >=
+            (1 - least_gain(setting.machine)) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
       return;
