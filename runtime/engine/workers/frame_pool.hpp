@@ -59,7 +59,7 @@ class FramePool {
     if (used_chunks_ == chunks_.size()) {
       const std::size_t size =
           chunks_.empty() ? std::size_t{64} << 10U : std::min<std::size_t>(chunks_.back().size() * 4, std::size_t{32} << 20U);
-      chunks_.emplace_back(size);
+      chunks_.emplace_back(size, Region<std::byte>::Unzeroed{});
     }
     next_ = chunks_[used_chunks_].data();
     left_ = chunks_[used_chunks_].size();

@@ -145,7 +145,7 @@ class AlternateStack {
   AlternateStack() {
     stack_t old{};
     if (::sigaltstack(nullptr, &old) != 0 || (old.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has made one
-    room_ = std::make_unique<std::byte[]>(bytes);
+    room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);                         // pages that no signal needs are not touched
     const stack_t stack{.ss_sp = room_.get(), .ss_flags = 0, .ss_size = bytes};
     ::sigaltstack(&stack, nullptr);
   }
