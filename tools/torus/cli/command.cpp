@@ -112,14 +112,32 @@ struct CommonOptions {
   bool wide = false;
 };
 
-/// The program and its subcommands. Those that write what all commands take keep a reference to `commands`.
-void describe_all(Commands& commands, CommonOptions& common) {
+/// A subcommand: its name, and what describes the rest of it.
+struct Subcommand {
+  std::string_view name;
+  Command (*describe)();
+};
+constexpr std::array subcommands{
+    Subcommand{"run", run_command},       Subcommand{"compare", compare_command}, Subcommand{"sweep", sweep_command},
+    Subcommand{"bench", bench_command},   Subcommand{"list", list_command},       Subcommand{"paper", paper_command},
+    Subcommand{"verify", verify_command}, Subcommand{"import", import_command},   Subcommand{"bounds", bounds_command},
+    Subcommand{"stress", stress_command}, Subcommand{"view", view_command},       Subcommand{"plot", plot_command},
+    Subcommand{"export", export_command}, Subcommand{"regret", regret_command},   Subcommand{"explain", explain_command},
+    Subcommand{"expect", expect_command}, Subcommand{"optimum", optimum_command}, Subcommand{"new", new_command}};
+
+/// The program and its subcommands. To describe all takes longer than a short run: where the first word is the name of one, the others have
+/// their names alone, and so have all where it asks for the version. Those that write what all commands take keep a reference to
+/// `commands`.
+void describe(Commands& commands, CommonOptions& common, std::string_view first_word) {
   commands.push_back({"torus", "Collective algorithms on an emulated torus multicomputer",
                       "Each has a --help of its own. A first look: torus run broadcast"});
-  for (Command (*const command)() : {run_command, compare_command, sweep_command, bench_command, list_command, paper_command,
-                                     verify_command, import_command, bounds_command, stress_command, view_command, plot_command,
-                                     export_command, regret_command, explain_command, expect_command, optimum_command, new_command})
-    commands.push_back(command());
+  const bool version = first_word == "--version" || first_word == "-V";
+  const bool one = std::any_of(subcommands.begin(), subcommands.end(), [&](const Subcommand& s) { return s.name == first_word; });
+  for (const Subcommand& subcommand : subcommands) {
+    const bool described = one ? subcommand.name == first_word : !version;
+    commands.push_back(described ? subcommand.describe() : Command());
+    commands.back().name = subcommand.name;
+  }
   commands.push_back(completion_command(commands));
   commands.push_back(man_command(commands));
   for (Command& command : commands) {
@@ -134,14 +152,15 @@ void describe_all(Commands& commands, CommonOptions& common) {
   commands.front().add("-V,--version", "", {}, "Display program version information and exit");
 }
 
-int run(int argc, char** argv) {
+/// With algorithms of the user's all are described: each looks whether a parameter is called like an option.
+int run(int argc, char** argv, bool with_own) {
   Commands commands;
   CommonOptions common;
-  describe_all(commands, common);
+  std::vector<std::string> arguments = arguments_of(argc, argv);
+  describe(commands, common, with_own || arguments.empty() ? "" : arguments.back());
   const Command& torus = commands.front();
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
-  std::vector<std::string> arguments = arguments_of(argc, argv);
   if (!arguments.empty() && !arguments.back().starts_with('-') && std::find(names.begin(), names.end(), arguments.back()) == names.end())
     return complain(wrong_usage, subcommand_text(arguments.back(), names));
   if (const auto mistake = take_parts(commands, arguments)) return complain(wrong_usage, *mistake);
@@ -208,7 +227,7 @@ int refuse_stack(rlim_t limit) noexcept {
     if (own.size() > 0 && argc > 0) set_program(argv[0]);
     set_typed_line(argc, argv);
     join_job(argc, argv);
-    return speaks() ? run(argc, argv) : follow();
+    return speaks() ? run(argc, argv, own.size() > 0) : follow();
   });
   status = leave_job(status);
   if (planner_given_up()) std::_Exit(status);  // all output is flushed, and what exit() destroys may be in use

@@ -320,7 +320,9 @@ Command completion_command(const Commands& commands) {
     std::optional<std::string> output;
   };
   const auto arguments = std::make_shared<Arguments>();
-  Command command{"completion", "A script that completes this command line with Tab", "In bash: source <(torus completion bash)"};
+  Command command{.name = "completion",
+                  .help = "A script that completes this command line with Tab",
+                  .footer = "In bash: source <(torus completion bash)"};
   command.require("shell", "bash|zsh|fish", &arguments->shell, "bash, zsh or fish");
   command.add_output("-o,--output", ".txt", &arguments->output, "the file to write; default: standard output");
   command.body = [arguments, &commands] {
@@ -338,7 +340,7 @@ Command completion_command(const Commands& commands) {
 
 Command man_command(const Commands& commands) {
   const auto output = std::make_shared<std::optional<std::string>>();
-  Command command{"man", "The manual page of this command", "To read it: torus man -o torus.1 && man ./torus.1"};
+  Command command{.name = "man", .help = "The manual page of this command", .footer = "To read it: torus man -o torus.1 && man ./torus.1"};
   command.add_output("-o,--output", ".txt", output.get(), "the file to write; default: standard output");
   command.body = [output, &commands] {
     deliver(manual_page(commands), *output);

@@ -39,7 +39,7 @@ struct NamedFile {
 
 /// A subcommand, or the program itself.
 struct Command {
-  std::string name, help;
+  std::string name = {}, help = {};
   std::string footer = {};
   std::vector<Option> options = {};
   /// Gets what stands after each + of the line, one after the other; null: the subcommand does one thing.

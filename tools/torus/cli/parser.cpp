@@ -42,13 +42,26 @@ void refuse_twice(const Command& command) {
     throw InputError(fmt::format("a parameter of an algorithm: {}: {} has that option; call it another name", *twice, command.name));
 }
 
-/// With its options, where it is named.
-void add_subcommand(CLI::App& torus, const Command& command, bool named) {
+/// Whether a line has to do with an option: CLI11 compares each that it is told of with all before. Help names all.
+bool concerns(const std::vector<std::string>& line, const Option& option) {
+  if (option.is_argument() || option.required) return true;
+  const std::vector<std::string_view> names = split(option.spelled, ',');
+  return std::any_of(line.begin(), line.end(), [&](const std::string& word) {
+    return word == "--help" || std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+             return !name.starts_with("--") || word.starts_with(name);  // a short name may stand among others: -abc
+           });
+  });
+}
+
+/// With its options, where the line names it.
+void add_subcommand(CLI::App& torus, const Command& command, const std::vector<std::string>& line) {
   CLI::App* const app = torus.add_subcommand(command.name, command.help);
   app->allow_extras();
   app->footer(command.footer);
-  if (!named) return;
-  for (const Option& option : command.options) add_option(*app, option);
+  if (std::find(line.begin(), line.end(), command.name) == line.end()) return;
+  for (const Option& option : command.options) {
+    if (concerns(line, option)) add_option(*app, option);
+  }
 }
 
 /// What to say of arguments that do not parse. CLI11's own words start with the
@@ -79,14 +92,12 @@ Parsed parse(const Commands& commands, std::vector<std::string> arguments) {
   app.set_help_flag("--help", torus.find("--help")->help);
   app.set_version_flag("-V,--version", fmt::format("torus {}, commit {}", version, commit), torus.find("--version")->help);
   app.footer(torus.footer);
-  // Making the options of all takes longer than a short run. CLI11 asks only for those of a subcommand that an argument names, and for no
-  // other subcommand where the first argument names one.
+  // CLI11 asks only for the options of a subcommand that an argument names, and for no other subcommand where the first argument names one.
   const auto first = [&](const Command& command) { return !arguments.empty() && command.name == arguments.back(); };
   const bool one = std::any_of(commands.begin() + 1, commands.end(), first);
   for (std::size_t i = 1; i < commands.size(); ++i) {
     refuse_twice(commands[i]);
-    const bool named = std::find(arguments.begin(), arguments.end(), commands[i].name) != arguments.end();
-    if (!one || first(commands[i])) add_subcommand(app, commands[i], named);
+    if (!one || first(commands[i])) add_subcommand(app, commands[i], arguments);
   }
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows the first is its arguments

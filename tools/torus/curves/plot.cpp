@@ -40,7 +40,7 @@ int plot(PlotArguments arguments) {
 
 Command plot_command() {
   const auto arguments = std::make_shared<PlotArguments>();
-  Command command{"plot", "Draw a table of sweep, compare or bench: times against sizes, with the lower bound"};
+  Command command{.help = "Draw a table of sweep, compare or bench: times against sizes, with the lower bound"};
   command.require("table", "FILE", &arguments->table, "a file that --csv wrote, plain or gzip; - is standard input");
   command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: plot.html, unless there is --svg");
   command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");

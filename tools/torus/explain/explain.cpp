@@ -289,7 +289,7 @@ int explain(const ExplainArguments& arguments) {
 
 Command explain_command() {
   const auto arguments = std::make_shared<ExplainArguments>();
-  Command command{"explain", "Why an algorithm works, what it takes, and against which others it wins from which size on"};
+  Command command{.help = "Why an algorithm works, what it takes, and against which others it wins from which size on"};
   command.require("what", "COLLECTIVE|ALGORITHM", &arguments->what, "an algorithm, or a collective before it");
   command.add("algorithm", "ALGORITHM", &arguments->algorithm,
               "of that collective, where several have one of the name; default: what `torus run` would choose");

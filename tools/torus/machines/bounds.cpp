@@ -233,7 +233,7 @@ int bounds(const BoundsArguments& arguments) {
 
 Command bounds_command() {
   const auto arguments = std::make_shared<BoundsArguments>();
-  Command command{"bounds", "Lower bounds, average distance, bisection of a shape"};
+  Command command{.help = "Lower bounds, average distance, bisection of a shape"};
   command.add("collective", "COLLECTIVE", &arguments->collective,
               "of this one alone; default: broadcast, multi-node broadcast, total exchange");
   add_options(command, OptionGroup::machine, arguments->setting);

@@ -260,7 +260,7 @@ int expect(const ExpectArguments& arguments) {
 
 Command expect_command() {
   const auto arguments = std::make_shared<ExpectArguments>();
-  Command command{"expect", "What a collective should reach on a slice of a machine, and what fits a lower rate"};
+  Command command{.help = "What a collective should reach on a slice of a machine, and what fits a lower rate"};
   add_collective(command, arguments->collective);
   for (const SettingOption& option : setting_options()) {
     if (std::find(taken.begin(), taken.end(), option.name) != taken.end())

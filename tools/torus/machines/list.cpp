@@ -161,7 +161,7 @@ int list(const ListArguments& arguments) {
 
 Command list_command() {
   const auto arguments = std::make_shared<ListArguments>();
-  Command command{"list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source"};
+  Command command{.help = "Every algorithm: the machine it needs, the shapes it covers, its steps, its source"};
   command.add("what", "COLLECTIVE|ALGORITHM|PAPER|MACHINE", &arguments->what,
               "only those of a collective, an algorithm by name, with its parameters, or those of a paper by author, title or year; with "
               "--machines, one machine");

@@ -109,7 +109,7 @@ int make_project(const NewArguments& arguments) {
 
 Command new_command() {
   const auto arguments = std::make_shared<NewArguments>();
-  Command command{"new", "Start an algorithm of your own: writes a project that is this command and your algorithm"};
+  Command command{.help = "Start an algorithm of your own: writes a project that is this command and your algorithm"};
   command.require("name", "TEXT", &arguments->name, "of the algorithm: small letters, digits and hyphens");
   command.add("--collective", "COLLECTIVE", &arguments->collective, "that it is of: allreduce, alltoall, barrier, ..; default broadcast");
   command.add("-o", "FOLDER", &arguments->folder, "the folder to make; default: the name");

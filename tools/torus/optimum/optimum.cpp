@@ -142,7 +142,7 @@ int run_optimum(OptimumArguments& arguments) {
 
 Command optimum_command() {
   const auto arguments = std::make_shared<OptimumArguments>();
-  Command command{"optimum", "The fewest steps in which a small machine can do its collectives, proven"};
+  Command command{.help = "The fewest steps in which a small machine can do its collectives, proven"};
   command.require("shape", "SHAPE", &arguments->shape, "of up to 128 nodes, as --on has it: 4x4, mesh:3x4");
   for (const SettingOption& option : setting_options()) {
     if (std::find(taken.begin(), taken.end(), option.name) != taken.end())

@@ -151,8 +151,8 @@ int paper(const PaperArguments& arguments) {
 
 Command paper_command() {
   const auto arguments = std::make_shared<PaperArguments>();
-  Command command{"paper", "What a paper states, beside what its algorithms take here and the lower bounds",
-                  "Each item is run, verified and judged first. The papers of one author: torus paper tseng"};
+  Command command{.help = "What a paper states, beside what its algorithms take here and the lower bounds",
+                  .footer = "Each item is run, verified and judged first. The papers of one author: torus paper tseng"};
   command.add("name", "NAME", &arguments->name, "a word of its authors or title, or its year; left out: the papers are listed");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return paper(*arguments); };

@@ -308,7 +308,7 @@ int run_stress(const StressArguments& arguments) {
 
 Command stress_command() {
   const auto arguments = std::make_shared<StressArguments>();
-  Command command{"stress", "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk"};
+  Command command{.help = "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk"};
   command.add("--seconds", "S", &arguments->seconds, "so long; default 60");
   command.add("--runs", "R", &arguments->runs, "so many runs");
   command.add("--each", "R", &arguments->each, "R runs of each algorithm; fails if one had none");

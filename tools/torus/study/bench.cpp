@@ -375,7 +375,7 @@ class Bench {
 
 Command bench_command() {
   const auto arguments = std::make_shared<BenchArguments>();
-  Command command{"bench", "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print"};
+  Command command{.help = "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print"};
   add_collective(command, arguments->collective);
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms,
               "names with commas between, or all; default: at each size the one that `torus run` chooses");

@@ -94,7 +94,7 @@ int run_compare(const CompareArguments& arguments) {
 
 Command compare_command() {
   const auto arguments = std::make_shared<CompareArguments>();
-  Command command{"compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size"};
+  Command command{.help = "All algorithms that apply, side by side, with the bounds, and the fastest by size"};
   add_collective(command, arguments->collective);
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
   add_setting_options(command, arguments->setting);

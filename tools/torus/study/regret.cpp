@@ -364,7 +364,7 @@ int run_regret(const RegretArguments& arguments) {
 
 Command regret_command() {
   const auto arguments = std::make_shared<RegretArguments>();
-  Command command{"regret", "How far the best algorithm is from the lower bound, over shapes, ports and sizes"};
+  Command command{.help = "How far the best algorithm is from the lower bound, over shapes, ports and sizes"};
   add_collective(command, arguments->collective, "; all: how many are near, of every collective");
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
   add_setting_options(command, arguments->setting);

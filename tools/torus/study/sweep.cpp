@@ -180,7 +180,7 @@ int sweep(const SweepArguments& arguments) {
 
 Command sweep_command() {
   const auto arguments = std::make_shared<SweepArguments>();
-  Command command{"sweep", "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable"};
+  Command command{.help = "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable"};
   add_collective(command, arguments->collective);
   command.add_output("--csv", ".csv", &arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that");
   command.add("--json", "", &arguments->json, "print one JSON object, whose rows have the columns of the table");

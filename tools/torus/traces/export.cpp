@@ -56,7 +56,7 @@ int run_export(const ExportArguments& arguments) {
 
 Command export_command() {
   const auto arguments = std::make_shared<ExportArguments>();
-  Command command{"export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim, MSCCL"};
+  Command command{.help = "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim, MSCCL"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
   command.require("--to", "perfetto|dot|goal|msccl", &arguments->to, "for ui.perfetto.dev, Graphviz, LogGOPSim or MSCCL");
   command.add_output("-o,--output", ".out", &arguments->output,

@@ -117,7 +117,7 @@ Verdict write_trace(const std::string& path, const Setting& setting, const Sched
 
 Command import_command() {
   const auto arguments = std::make_shared<ImportArguments>();
-  Command command{"import", "Turn a schedule of another program into a trace: MSCCL XML, TE-CCL JSON, ForestColl trees"};
+  Command command{.help = "Turn a schedule of another program into a trace: MSCCL XML, TE-CCL JSON, ForestColl trees"};
   command.require("file", "FILE", &arguments->file, "the schedule, plain or gzip");
   add_setting_options(command, arguments->setting);
   command.describe("--switching", "how a message crosses several channels; default: what the kind of the file implies");

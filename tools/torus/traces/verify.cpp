@@ -218,7 +218,7 @@ int verify(const VerifyArguments& arguments) {
 
 Command verify_command() {
   const auto arguments = std::make_shared<VerifyArguments>();
-  Command command{"verify", "Judge a trace, or a schedule of another program: legality of every step, causality, delivery"};
+  Command command{.help = "Judge a trace, or a schedule of another program: legality of every step, causality, delivery"};
   command.require("trace", "FILE", &arguments->trace,
                   "a trace, MSCCL XML, TE-CCL JSON or ForestColl trees, plain or gzip; - is a trace from standard input");
   add_options(command, OptionGroup::machine, arguments->machine);

@@ -86,7 +86,7 @@ int view(ViewArguments arguments) {
 
 Command view_command() {
   const auto arguments = std::make_shared<ViewArguments>();
-  Command command{"view", "Make one HTML page that plays a trace, or two, in any browser, without a network"};
+  Command command{.help = "Make one HTML page that plays a trace, or two, in any browser, without a network"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
   command.add("other", "FILE", &arguments->other, "a second trace, to play both on one clock, side by side");
   command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: view.html, unless there is --svg");
