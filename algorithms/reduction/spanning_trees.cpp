@@ -145,7 +145,8 @@ PackedList pack_form(const Machine& given, const CanonicalForm& form, std::uint3
 PackedList pack_all(const Machine& machine, std::uint32_t trees) {
   const CanonicalForm longer_first(machine), shorter_first(machine, std::nullopt, CanonicalForm::Order::shorter_first);
   PackedList packed = pack_form(machine, longer_first, trees);
-  if (shorter_first.machine() == longer_first.machine()) return packed;
+  const Machine &one = longer_first.machine(), &other = shorter_first.machine();
+  if (one.topology == other.topology && one.cost == other.cost) return packed;  // trees know no order of routing
   for (auto& each : pack_form(machine, shorter_first, trees)) packed.push_back(std::move(each));
   return packed;
 }
