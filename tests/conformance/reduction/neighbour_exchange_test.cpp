@@ -182,3 +182,35 @@ TEST_CASE("long blocks go round one cycle through all nodes of a mesh, and of od
     CHECK(result.channel_bytes_sum == (topology.nodes() - 1) * 100000);
   }
 }
+
+TEST_CASE("where routes have several hops, long blocks of a total exchange go straight along lines, one over the middle in each step",
+          "[conformance]") {
+  const Algorithm& exchange = *find_algorithm(Collective::total_exchange, "neighbour-exchange");
+  for (const char* shape :
+       {"mesh:2", "mesh:3", "mesh:4", "mesh:5", "mesh:8", "mesh:9", "mesh:4x6", "mesh:5x3", "4mx5", "mesh:3x4x2", "5mx4c", "1x7m"}) {
+    const Topology topology(shape);
+    std::uint64_t straight = 0, bundles = 0;
+    bool lines = true;
+    for (const DimensionShape& d : topology.shape()) {
+      const auto n = static_cast<std::uint64_t>(d.extent), steps = (n + 1) / 2 * ((n + 1) / 2) - n % 2;
+      if (n == 1) continue;
+      lines = lines && d.wiring == Wiring::line;
+      straight += steps;
+      bundles += steps * (topology.nodes() / n);
+    }
+    for (const Switching switching : {Switching::wormhole, Switching::circuit}) {
+      for (const Bytes bytes : {1U, 100000U}) {
+        CAPTURE(shape, name(switching), bytes);
+        Machine machine(topology, 1, switching);
+        machine.cost.hop_s = 1e-9;
+        const auto [run, complaint] = support::judged(exchange, machine, paired_request(topology, Collective::total_exchange, bytes));
+        CHECK(complaint == "");
+        CHECK(run.result.steps == run.plan.steps);
+        CHECK(static_cast<double>(run.result.channel_bytes_sum) == run.plan.channel_bytes);
+        if (!lines || bytes == 1) continue;
+        CHECK(run.result.steps == straight);
+        CHECK(run.result.channel_bytes_sum == bundles * bytes);
+      }
+    }
+  }
+}
