@@ -15,14 +15,18 @@
 /// With one port and two axes of which the last is no line, a segment may also go from rank to rank, *in a chain*. From row to row another
 /// node relays the sum, in register 1: of two segments not the same, so that each node takes part in three messages of two segments.
 ///
+/// In two and three dimensions vectors of middle size go in pieces, which are under way in all parts of the machine at once, each to a root
+/// of its own in every line and back (scan_in_pieces.cpp).
+///
 /// The messages of one segment, or of two in a chain, are timed by a list, each as soon as it can be and ports are free. The other segments
 /// follow q steps apart: a port has no two messages of steps that are equal modulo q. Each channel carries each segment once at most.
 /// Machine  any shape, twists included, packet (single hops), any ports, no channel shared. Dead links that no message needs do no harm: on
 ///          tori many.
 /// Steps    T + q (S-1). T and q are as found. With all ports q = 1, and T = n_0 - 1 + 2 (n_1 - 1 + .. + n_{K-1} - 1), or where the
-///          rows meet n_0 - 1 + n_1 - 1, and one more where n_1 is even. In a chain T is about N and q mostly 3/2.
-/// Bytes    m / S in each step.   Header  none.
-/// Memory   K vectors a node; 2 where the rows meet. Tables of about 150 bytes a message.
+///          rows meet n_0 - 1 + n_1 - 1, and one more where n_1 is even. In a chain T is about N and q mostly 3/2. Pieces go once, in T
+///          steps as found.
+/// Bytes    m / S in each step; of pieces up to six of them in a message.   Header  none.
+/// Memory   K vectors a node; 2 where the rows meet; up to 8 in pieces. Tables of about 150 bytes a message.
 /// Order    what is nearest comes first: for commuting operators.
 /// Source   this project.
 
@@ -45,6 +49,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/scan_in_pieces.hpp"
 #include "algorithms/reduction/scan_in_turns.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 
@@ -325,6 +330,7 @@ std::vector<Flow> flows(const Machine& machine) {
 std::vector<ScanTable> make_tables(const Machine& machine) {
   std::vector<ScanTable> tables;
   for (Flow& flow : flows(machine)) add_tables(machine, std::move(flow.tellings), flow.segments, tables);
+  for (ScanTable& table : tables_in_pieces(machine)) tables.push_back(std::move(table));
   return tables;
 }
 
@@ -358,13 +364,15 @@ constexpr Algorithm scan{
     .source = "this project",
     .shapes = "any, up to 4096 nodes and 8 dimensions with links",
     .steps = "T + q (S-1): T as found for one of S segments, q from one to the next",
-    .idea = {.first = "Along the last dimension each node adds what the place before it sends and passes its sum on; the last nodes of the "
-                      "lines do the same in the next dimension, and so on.",
-             .then =
-                 "As soon as the last node of a line knows the sum of all before the line, that runs back over it; in two dimensions the "
-                 "sums of the rows can meet in the middle instead. With one port very long vectors go from rank to rank.",
-             .good = "Each channel carries each segment once, and the next segment follows as soon as the ports are free: a long vector "
-                     "takes hardly longer than it takes to leave a node."},
+    .idea =
+        {.first = "Along the last dimension each node adds what the place before it sends and passes its sum on; the last nodes of the "
+                  "lines do the same in the next dimension, and so on.",
+         .then =
+             "As soon as the last node of a line knows the sum of all before the line, that runs back over it; in two dimensions the "
+             "sums of the rows can meet in the middle instead. With one port very long vectors go from rank to rank, and vectors of middle "
+             "size go in pieces, each by way of a root of its own in every line.",
+         .good = "Each channel carries each segment once, and the next segment follows as soon as the ports are free: a long vector "
+                 "takes hardly longer than it takes to leave a node."},
     .terms = terms,
     .native = {.switching = Switching::packet},
     .needs = {.lives_with_holes = true, .takes_twists = true},

@@ -20,10 +20,11 @@ namespace torus::reduction {
 struct ScanTable {
   RepeatedSchedule schedule;
   std::uint32_t segments = 1;  ///< of a round
+  bool once = false;           ///< the segments are all: pieces of the vector
 };
 
-/// For as many segments as the request says, else for the best number of them: by the table of least model time, the first among equals.
-/// One table has rounds of one segment.
+/// For as many segments as the request says, then in no pieces, else for the best number of them: by the table of least model time, the
+/// first among equals. One table has rounds of one segment.
 inline Plan plan_in_turns(const Machine& machine, const Request& request, const std::vector<ScanTable>& tables) {
   struct Choice {
     const ScanTable* table;
@@ -41,11 +42,12 @@ inline Plan plan_in_turns(const Machine& machine, const Request& request, const 
     for (const Schedule::Send& s : table.schedule.first().sends())
       registers = std::max(registers, static_cast<std::uint32_t>(std::bit_width(unsigned{s.registers})));
     if (const std::uint32_t segments = request.parameters.whole("segments")) {
-      if (segments % table.segments == 0) choices.push_back({&table, segments / table.segments, registers});
+      if (segments % table.segments == 0 && !table.once) choices.push_back({&table, segments / table.segments, registers});
       continue;
     }
     const double period = table.schedule.period(), latency = (static_cast<double>(table.schedule.steps(1)) - period) / period;
     choices.push_back({&table, 1, registers});
+    if (table.once) continue;
     choices.push_back(
         {&table,
          best_segments(std::max(0.0, latency), request.bytes / element / table.segments,
@@ -60,13 +62,13 @@ inline Plan plan_in_turns(const Machine& machine, const Request& request, const 
   plan.registers = best.registers;
   const auto schedule = std::make_shared<const RepeatedSchedule>(
       machine, best.table->schedule.first().renumbered([&](BlockId id) { return id / in_round * plan.segments + id % in_round; }),
-      best.table->schedule.period(), in_round);
+      best.table->schedule.period(), in_round, plan.segments);
   plan.start = [schedule, rounds = best.rounds](Node& self) { return follow(self, *schedule, rounds); };
-  plan.formula =
-      std::string(in_round == 1 ? "T + q (S-1)" : "T + q (S/2 - 1)") + ", T = " + std::to_string(schedule->first().steps()) + " as found";
+  const char* form = best.table->once ? "" : in_round == 1 ? "T + q (S-1), " : "T + q (S/2 - 1), ";
+  plan.formula = form + ("T = " + std::to_string(schedule->first().steps())) + " as found";
   predict_rounds(plan, machine, request, *schedule, best.rounds, plan.segments);
   plan.table_bytes = schedule->table_bytes();
-  plan.notes = {{"segments", std::to_string(plan.segments)}};
+  plan.notes = {{best.table->once ? "pieces" : "segments", std::to_string(plan.segments)}};
   if (best.rounds > 1)
     plan.notes.emplace_back(in_round == 1 ? "steps from segment to segment" : "steps from two segments to two",
                             std::to_string(schedule->period()));

@@ -12,7 +12,7 @@
 
 namespace torus {
 
-RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride)
+RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride, BlockId apart)
     : first_{std::move(first)},
       period_{period},
       stride_{stride},
@@ -49,20 +49,25 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
   std::stable_sort(by_step.begin(), by_step.end(), [](const auto* a, const auto* b) { return a->step < b->step; });
   const BlockId lanes = std::max<BlockId>(1, stride);
   std::vector<std::uint8_t> held(std::size_t{first_.nodes()} * lanes, 1);  // registers that hold something, a bit each, by node and lane
-  const auto held_of = [&](NodeId node, const Schedule::Send& s) -> std::uint8_t& {
-    return held[std::size_t{node} * lanes + first_.blocks(s)[0] % lanes];
-  };
+  const auto held_of = [&](NodeId node, BlockId id) -> std::uint8_t& { return held[std::size_t{node} * lanes + id % lanes]; };
+  const BlockId register_size = apart > 0 ? apart : stride;
   for (auto s = by_step.begin(); s != by_step.end();) {
     const auto arrives = std::find_if(s, by_step.end(), [step = (*s)->step](const auto* later) { return later->step != step; });
     for (auto sent = s; sent != arrives; ++sent) {
-      if ((*sent)->manner == Manner::combine) held_of((*sent)->from, **sent) &= 1U;
+      if ((*sent)->manner != Manner::combine || register_size == 0) continue;
+      for (const BlockId id : first_.blocks(**sent)) {
+        if (id >= register_size) held_of((*sent)->from, id) &= static_cast<std::uint8_t>(~(1U << id / register_size));
+      }
     }
     for (; s != arrives; ++s) {
       if ((*s)->manner != Manner::combine && (*s)->manner != Manner::share) continue;
-      std::uint8_t& here = held_of((*s)->to, **s);
-      const auto combined = static_cast<std::uint32_t>(std::popcount(static_cast<unsigned>(here & (*s)->registers)));
-      if (combined > 0) add(work, **s, (*s)->to, combined * (*s)->blocks);
-      here |= (*s)->registers;
+      std::uint32_t combined = 0;
+      for (const BlockId id : first_.blocks(**s)) {
+        std::uint8_t& here = held_of((*s)->to, id);
+        combined += static_cast<std::uint32_t>(std::popcount(static_cast<unsigned>(here & (*s)->registers)));
+        here |= (*s)->registers;
+      }
+      if (combined > 0) add(work, **s, (*s)->to, combined);
     }
   }
   byte_s_.resize(byte_s.empty() ? 0 : period);

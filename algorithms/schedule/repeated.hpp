@@ -10,11 +10,11 @@
 namespace torus {
 
 /// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. All sends
-/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. Once a node has given
-/// something away, all its registers beyond 0 are empty, of the blocks that are equal modulo `stride`.
+/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. Blocks of one register
+/// have ids from a multiple of `apart` on, which is `stride` if it is not given.
 class RepeatedSchedule {
  public:
-  RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride);
+  RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride, BlockId apart = 0);
 
   const Schedule& first() const noexcept { return first_; }
   Step period() const noexcept { return period_; }

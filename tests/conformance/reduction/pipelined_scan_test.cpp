@@ -1,8 +1,11 @@
 // The scan in a pipeline: every contributor once, in the steps that it claims, and no channel carries a segment twice.
+#include <array>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "algorithms/reduction/scan_in_pieces.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"
@@ -18,6 +21,8 @@ Request scan_of(Bytes bytes, std::uint32_t segments, Reduction reduction = {Oper
   if (segments > 0) request.parameters.set("segments", segments);
   return request;
 }
+
+const reduction::ScanTable* table_alone = nullptr;  ///< that a test plays
 
 /// The steps of a single segment with all ports.
 std::uint64_t claimed_steps(const Topology& topology) {
@@ -66,6 +71,65 @@ TEST_CASE("with one port very long vectors go from rank to rank, two segments in
     CHECK(complaint == "");
     CHECK(run.plan.notes.back() == std::pair<std::string, std::string>{"steps from two segments to two", "3"});
     CHECK(run.result.steps <= segments / 2 * 3 + 2 * machine.topology.nodes());
+  }
+}
+
+TEST_CASE("vectors of middle size go in pieces, with more of them under way than the first node could send, in fewer steps than segments",
+          "[conformance]") {
+  struct Case {
+    const char* shape;
+    int ports;
+    std::uint64_t steps;  ///< at most: in to the roots, between them, and out, and what the ports delay
+  };
+  for (const auto& [shape, ports, steps] : std::vector<Case>{{"4x4x4", 0, 12},
+                                                             {"4x4x4", 1, 28},
+                                                             {"3x4x5", 0, 14},
+                                                             {"mesh:8x8", 1, 36},
+                                                             {"6x6c", 2, 14},
+                                                             {"6x6c", 0, 10},
+                                                             {"4x4x8t", 2, 28},
+                                                             {"7x9", 1, 26}}) {
+    Machine machine(Topology::parse(shape), ports, Switching::packet);
+    machine.cost.combine_s = 5e-12;
+    for (const Bytes bytes : {Bytes{65536}, Bytes{65536 + 12}}) {
+      CAPTURE(shape, ports, bytes);
+      const auto [run, complaint] = support::judged(pipelined(), machine, scan_of(bytes, 0));
+      CHECK(complaint == "");
+      CHECK(run.result.steps <= steps);
+      CHECK(run.plan.notes.front().first == "pieces");
+      CHECK(run.result.channel_bytes_sum > run.result.steps * (bytes / run.plan.segments));  // several pieces in a message
+    }
+  }
+}
+
+TEST_CASE("pieces of a scan come together on every shape of two and three dimensions", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (int i = 0; i < 12; ++i) {
+    std::string shape;
+    const int axes = 2 + static_cast<int>(support::random_below(random, 2));
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::array<const char*, 3> wirings{"", "m", "c"};
+      shape += (axis > 0 ? "x" : "") + std::to_string(1 + support::random_below(random, axes == 2 ? 8 : 6)) +
+               wirings.at(support::random_below(random, 3));
+    }
+    const Topology topology = Topology::parse(shape);
+    for (const int ports : {1, 2, 0}) {
+      if (ports > topology.max_ports()) continue;
+      Machine machine(topology, ports, Switching::packet);
+      machine.cost.combine_s = 5e-11;
+      for (const reduction::ScanTable& table : reduction::tables_in_pieces(machine)) {
+        CAPTURE(shape, ports, table.segments, table.schedule.steps(1));
+        const Request request = scan_of(table.segments * 2 * sizeof(std::uint32_t), 0);
+        table_alone = &table;
+        Algorithm by_table = pipelined();
+        by_table.plan = +[](const Machine& on, const Request& of, PlanCache&) { return reduction::plan_in_turns(on, of, {*table_alone}); };
+        const auto [run, complaint] = support::judged(by_table, machine, request);
+        CHECK(complaint == "");
+        CHECK(run.result.steps == run.plan.steps);
+        CHECK(static_cast<double>(run.result.channel_bytes_sum) == run.plan.channel_bytes);
+      }
+    }
   }
 }
 
