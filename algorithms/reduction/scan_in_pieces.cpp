@@ -48,7 +48,7 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// How the roots of axis 0 hear of each other.
 enum class First { both_ways, chain };
 
-/// Of the lines of an axis.
+/// The place of a piece's roots in the lines of an axis.
 struct Root {
   std::int32_t place, start;  ///< start: 0 if nothing goes over the end
 
@@ -124,15 +124,15 @@ class Pieces {
   std::int32_t place(NodeId node, std::size_t axis) const { return topology_.coordinate(node, axes_[axis].dimension); }
   NodeId at(NodeId line, std::size_t axis, std::int32_t place) const { return line + static_cast<NodeId>(place) * axes_[axis].stride; }
 
-  // Registers, as bits.
+  // Sets of registers, a bit each.
   unsigned after(std::size_t axis) const { return 1U << axis; }
   unsigned before(std::size_t axis) const { return 1U << (axes() - 1 + axis); }
   bool both_ways() const { return first_ == First::both_ways; }
   std::int32_t reach(int way) const { return way > 0 ? axes_[0].extent / 2 : (axes_[0].extent - 1) / 2; }
-  /// Of a sum that is passed on. No way does one go all round, so that each leaves it before the next one comes.
+  /// The register of a sum that is passed on. No sum goes all the way round, so that each leaves it before the next one comes.
   unsigned passing(int way) const { return 1U << static_cast<unsigned>(2 * axes() - (way > 0 ? 1 : 0)); }
 
-  /// What a node's block sums up to, before it is told along an axis.
+  /// The registers that sum up to a node's block, before it is told along an axis.
   unsigned block(NodeId node, std::size_t axis) const {
     for (std::size_t e = axis + 1; e < axes(); ++e) {
       if (root(e).hears_low_above()) continue;
@@ -144,7 +144,7 @@ class Pieces {
   unsigned with_after(NodeId node, std::size_t axis) const {
     return (held_[node] & after(axis)) != 0 ? 1U | after(axis) : block(node, axis);
   }
-  /// Where what comes before goes, of a root of the axes behind `axis`.
+  /// The registers of a root of the later axes into which goes what comes before it along `axis`.
   unsigned all_before(std::size_t axis) const {
     unsigned bits = 1;
     if (axis == 0 && meets()) return bits | told_places(0, root(1).place);
@@ -154,7 +154,7 @@ class Pieces {
     }
     return bits;
   }
-  /// Where what comes after along an axis goes, for the axes before `end`.
+  /// The registers into which goes what comes after a node along an axis: those of the axes before `end`.
   unsigned all_after(NodeId node, std::size_t axis, std::size_t end) const {
     unsigned bits = 0;
     for (std::size_t e = 1; e < end; ++e) {
@@ -173,7 +173,7 @@ class Pieces {
     const std::int32_t r = root(1).place;
     return place < r ? 1U << static_cast<unsigned>(2 + place) : place > r + 1 ? 1U << static_cast<unsigned>(place) : 0;
   }
-  /// Of the places from `begin` to `end` - 1.
+  /// The registers of the places from `begin` to `end` - 1.
   unsigned told_places(std::int32_t begin, std::int32_t end) const {
     unsigned bits = 0;
     for (std::int32_t place = begin; place < end; ++place) bits |= told(place);
@@ -310,7 +310,7 @@ class Pieces {
   std::vector<std::vector<Root>> choices_;  // by axis, from 1 on
   std::uint32_t pieces_ = 0;
   std::vector<Telling> tellings_;
-  // Of the piece that is being added:
+  // What belongs to the piece that is being added:
   std::uint32_t piece_ = 0;
   int phase_ = 0;
   std::vector<Root> roots_;     // by axis, from 1 on
@@ -448,7 +448,7 @@ class PieceTimetable {
   }
 
  private:
-  /// On one channel in one step.
+  /// What goes over one channel in one step.
   struct Message {
     const Telling* first;
     std::vector<BlockId> blocks;

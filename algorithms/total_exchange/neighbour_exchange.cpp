@@ -6,12 +6,13 @@
 ///
 /// Where routes may have several hops, the places of a line also tell each other *straight*, if the bytes make up for the steps. Let it
 /// have 2h places. For each two l < u of the first h, four places send in a step, round the circle l, u, h+l, h+u: up in three routes end
-/// to end, and down in one; and in another step the other way round. Of each l a step exchanges l and h+l. So each two exchange once, and
-/// each of the h^2 steps takes one block over the middle each way: no exchange along a line of single blocks has fewer. On a line of 2h-1
-/// places the last one is left out, and with it the last step. Machine  any mix of rings, lines and complete dimensions, twisted tori;
-/// packet (single hops), one port, no channel shared. Steps    sum over the dimensions, of an even ring n/2, an odd ring (n+3)/2, a line
-/// n-1 (n even) or n, a complete dimension or ring of 3
-///          ceil(log2 n); on tori of even sides the diameter, which is optimal. Of a line straight n^2/4, or (n+1)^2/4 - 1.
+/// to end, and down in one; and in another step the other way round. For each l, l and h+l exchange in a step of their own. So each two
+/// exchange once, and each of the h^2 steps takes one block over the middle each way: no exchange along a line of single blocks has fewer.
+/// On a line of 2h-1 places the last one is left out, and with it the last step.
+///
+/// Machine  any mix of rings, lines and complete dimensions, twisted tori; packet (single hops), one port, no channel shared.
+/// Steps    sum over the dimensions, of an even ring n/2, an odd ring (n+3)/2, a line n-1 (n even) or n, a complete dimension or ring of 3
+///          ceil(log2 n); on tori of even sides the diameter, which is optimal. Straight, a line takes n^2/4, or (n+1)^2/4 - 1.
 /// Bytes    of an even ring N n/4 blocks: the fewest that one port allows. Odd rings half as many again, lines twice, and straight as few.
 /// Header   none.   Memory  O(1) a node beside the ids of a step, tables of O(N) for all nodes: who has which block when is arithmetic.
 /// Source   this project.
