@@ -98,7 +98,7 @@ TEST_CASE("the sources of a random setting live, also where a map has laid them 
   const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, "tree-packing");
   Random random(support::seed(), 5);
   int mapped_with_holes = 0;
-  while (mapped_with_holes < 50) {
+  while (mapped_with_holes < 15) {
     const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{.nodes = 64});
     REQUIRE(setting);
     if (!setting->map || setting->machine.topology.faults().dead_nodes.empty()) continue;
