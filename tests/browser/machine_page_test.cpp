@@ -600,14 +600,14 @@ TEST_CASE("the address says where one is, and goes there", "[browser]") {
   CHECK(address() == "#step=4&node=9");
   b->key("Home");
   CHECK(address() == "#step=start&node=9");
-  b->value("location.hash = '#step=2&node=63', 0");
-  b->settle();
-  b->settle();
+  const auto go_to = [&](const std::string& hash) {  // and wait until the page has heard of it, as it listens before we do
+    b->value("new Promise(done => { addEventListener('hashchange', () => done(0), {once: true}); location.hash = '" + hash + "' })");
+    b->settle();
+  };
+  go_to("#step=2&node=63");
   CHECK(b->value("[by_step.step[state.time - 1], state.node]") == Json({2, 63}));
   // What there is not is left out.
-  b->value("location.hash = '#step=9999&node=64', 0");
-  b->settle();
-  b->settle();
+  go_to("#step=9999&node=64");
   CHECK(b->value("[state.time, state.node]") == Json({b->value("last_time"), -1}));
   CHECK(b->complaints == std::vector<std::string>{});
 }
