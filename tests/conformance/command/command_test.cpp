@@ -118,7 +118,8 @@ TEST_CASE("with no algorithm named the one with the least model time is taken, a
   const auto [line, machine, worth, left_out] = GENERATE(table<std::string, std::string, double, std::string>(
       {{"run broadcast --on 5x5", "--switching wormhole --ports 4 --contention forbid", 1, ""},
        {"run allreduce --on 4x4", "--switching packet --ports 4 --contention forbid", 1, "cannot be faster"},
-       {"run allreduce --on 4 --tc 6.4ns", "--switching packet --ports 2 --contention forbid", 1, "cannot be faster"},  // spanning-trees are the fastest
+       {"run allreduce --on 4 --tc 6.4ns", "--switching packet --ports 2 --contention forbid", 1,
+        "cannot be faster"},  // spanning-trees are the fastest
        {"run allreduce --on 8x8", "--switching packet --ports 4 --contention forbid", 0.97, "could be faster by 3 % at most"}}));
   const Json chosen = support::parsed(command(line + " --bytes 1KiB --json").out);
   int others = 0;
