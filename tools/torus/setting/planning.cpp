@@ -75,10 +75,9 @@ class PlanningThread {
       if (plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return true;
       std::this_thread::yield();
     }
-    if (plan.wait_for(std::chrono::duration<double>(std::min(seconds, 0.01))) == std::future_status::ready) return true;
     const double waited_s = waited_for_core_s(desk_->thread);
     used_before_s_ = used_s();
-    for (double left = seconds; left > 0;) {
+    for (double left = seconds; left > 0 || desk_->thread == 0;) {  // 0: it has not begun
       if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
       left = seconds - std::chrono::duration<double>(Clock::now() - start).count() + waited_for_core_s(desk_->thread) - waited_s;
     }
