@@ -145,7 +145,8 @@ class AlternateStack {
   AlternateStack() {
     stack_t old{};
     if (::sigaltstack(nullptr, &old) != 0 || (old.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has made one
-    room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);                         // pages that no signal needs are not touched
+    // Not zeroed: no page is touched that no signal needs.
+    room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
     const stack_t stack{.ss_sp = room_.get(), .ss_flags = 0, .ss_size = bytes};
     ::sigaltstack(&stack, nullptr);
   }

@@ -70,7 +70,7 @@ void refuse_too_large(const Setting& setting) {
                    (setting.processes > 1 ? "; or start more processes" : ""));
 }
 
-/// Of one class alone; infinite: not predicted.
+/// The model time of one class alone; infinite: not predicted.
 double predicted_s(const Setting& setting) {
   return setting.plan.predicts() ? setting.plan.model_time_s(setting.machine.cost) : std::numeric_limits<double>::infinity();
 }

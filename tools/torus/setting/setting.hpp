@@ -77,10 +77,10 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
 Machine usual_machine(const RunSpec& spec);
 
 /// The setting of a spec, with the algorithm of that name; without a name, with the one of the least predicted model time, among those that
-/// apply, can be planned and fit into the memory; from 64 nodes on a search that can gain 3 % at most is left out. Classes of groups choose
-/// each for itself, or one algorithm for all where that takes less by together_s(). Where nothing is predicted for sizes that differ,
-/// blocks of the mean size count; one that predicts nothing is chosen only where no other is left. What the options leave open of the
-/// machine is what a named algorithm was made for. Throws InputError.
+/// apply, can be planned and fit into the memory; a search that cannot win is left out, from 64 nodes on one that can gain 3 % at most.
+/// Classes of groups choose each for itself, or one algorithm for all where that takes less by together_s(). Where nothing is predicted for
+/// sizes that differ, blocks of the mean size count; one that predicts nothing is chosen only where no other is left. What the options
+/// leave open of the machine is what a named algorithm was made for. Throws InputError.
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms);
 
 /// How long the program of a node may take in one step, in seconds.
