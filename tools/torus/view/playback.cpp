@@ -416,8 +416,7 @@ View::Failure View::objection(const std::string& sentence) const {
       if (sentence.starts_with(of_node + node_text(topology, node))) failure.nodes.push_back(node);
     }
     std::ranges::sort(failure.nodes);
-    const auto [end, last] = std::ranges::unique(failure.nodes);
-    failure.nodes.erase(end, last);
+    failure.nodes.erase(std::unique(failure.nodes.begin(), failure.nodes.end()), failure.nodes.end());
     return failure;
   }
   failure.illegal = false;
