@@ -13,6 +13,7 @@
 #include "algorithms/bounds/broadcast_bounds.hpp"
 #include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 
