@@ -140,7 +140,7 @@ class Engine::Impl {
 
   std::span<const std::byte> bytes_of(const Message& m, std::size_t i) const {
     TORUS_ASSERT(i < m.blocks().size() && processes_ == nullptr);
-    return {std::as_const(*fabric_).payload().slots.at(detail::MessageArena::slots(m)[i]),
+    return {std::as_const(*fabric_).payload().slots.at(detail::MessageArena::slot(m, i)),
             static_cast<std::size_t>(placement_.bytes(m.blocks()[i]))};
   }
 

@@ -215,7 +215,7 @@ void Rings::append(const Coordinates& at, std::uint32_t part, std::uint32_t phas
   const auto [from, to] = leaving.range(bundle.size());
   const std::size_t before = blocks.size();
   blocks.resize(before + (to - from));
-  for (std::uint64_t i = from; i < to; ++i) blocks[before + (i - from)] = first + bundle[i];
+  std::transform(bundle.data() + from, bundle.data() + to, blocks.data() + before, [first](BlockId block) { return first + block; });
 }
 
 void Rings::sends(const Node& self, std::uint64_t step, Sends& out) const {

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace torus::detail::inbox {
 namespace {
+
+/// Whether a message brings partials in adjacent slots.
+bool in_row(const RunState& run, const Message& m) noexcept { return run.reduces && MessageArena::first_of_row(m) != 0; }
 
 /// Stores a block that has arrived, or counts it where the node holds it already.
 [[gnu::always_inline]] inline void store_block(RunState& run, Worker& w, NodeId rank, std::uint32_t bucket, BlockId id, Slot slot) {
@@ -89,6 +93,32 @@ Bytes combine_into(RunState& run, Worker& w, NodeId rank, const Message& m, Bloc
   return combined;
 }
 
+/// Partials arrive in adjacent slots, to be combined. Returns the bytes that were combined.
+Bytes combine_row(RunState& run, Worker& w, NodeId rank, const Message& m, Slot arrived) {
+  Payload& payload = run.payload;
+  const std::span<const BlockId> ids = m.blocks();
+  const BlockId first = run.placement.segment_of(ids[0]);
+  const bool one_extent = m.registers() == 1 && first + ids.size() <= run.placement.vector_segments();
+  Bytes combined = 0;
+  for (std::size_t i = 0; i < ids.size();) {
+    const std::span<const Slot> held =
+        one_extent ? payload.tables.links_to(rank, first + static_cast<BlockId>(i), ids.size() - i) : std::span<const Slot>();
+    const Slot slot = arrived + static_cast<Slot>(i);
+    if (held.empty() || held[0] == 0) {
+      combined += combine_into(run, w, rank, m, ids[i], slot);
+      ++i;
+      continue;
+    }
+    const std::size_t count = all_consecutive(held) ? held.size() : consecutive(held);
+    const Bytes bytes = run.bytes_of(ids[i]);
+    payload.partials.combine(held[0], slot, bytes, count);
+    payload.slots.give_back(*w.free_slots, slot, count);
+    combined += bytes * count;
+    i += count;
+  }
+  return combined;
+}
+
 /// A batch of a message arrives, to be combined. Returns the bytes that were combined.
 Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids, std::span<const Slot> arrived,
                     bool in_a_row) {
@@ -113,22 +143,32 @@ Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std
   return combined;
 }
 
-/// Partials take the place of what the node holds. Returns whether it holds any of them.
-bool replace(RunState& run, Worker& w, NodeId rank, std::span<const BlockId> ids, const Slot* slots) {
+/// Gives back what a node holds in some entries of its table. Returns whether it holds anything there.
+bool give_back_held(RunState& run, Worker& w, std::span<const Slot> links) {
+  if (all_zero(links)) return false;
+  for (std::size_t i = 0; i < links.size();) {
+    const std::size_t count = links[i] != 0 ? consecutive(links.subspan(i)) : 1;
+    if (links[i] != 0) run.payload.slots.give_back(*w.free_slots, links[i], count);
+    i += count;
+  }
+  return true;
+}
+
+/// The partials of a message take the place of what the node holds. Returns whether it holds any of them.
+bool replace(RunState& run, Worker& w, NodeId rank, const Message& m) {
+  const std::span<const BlockId> ids = m.blocks();
+  if (Slot slot = MessageArena::first_of_row(m); slot != 0) {
+    const std::span<Slot> links = run.payload.tables.links_to(rank, ids[0], ids.size());
+    const bool meets = give_back_held(run, w, links);
+    std::iota(links.begin(), links.end(), slot);
+    return meets;
+  }
+  const Slot* const slots = MessageArena::slots(m);
   bool meets = false;
   for (std::size_t i = 0; i < ids.size();) {
     const std::size_t count = consecutive(ids.subspan(i));
     const std::span<Slot> links = run.payload.tables.links_to(rank, ids[i], count);
-    if (count >= row && !any_zero(links)) {
-      meets = true;
-      run.payload.slots.give_back(*w.free_slots, links);
-    } else {
-      for (const Slot held : links) {
-        if (held == 0) continue;
-        meets = true;
-        run.payload.slots.give_back(*w.free_slots, held);
-      }
-    }
+    meets |= give_back_held(run, w, links);
     std::copy_n(slots + i, count, links.begin());
     i += count;
   }
@@ -141,7 +181,9 @@ bool replace(RunState& run, Worker& w, NodeId rank, std::span<const BlockId> ids
   for (const Message* m : arrived.messages()) {
     const std::span<const BlockId> ids = m->blocks();
     const Slot* const slots = MessageArena::slots(*m);
-    if (m->combines()) {
+    if (m->combines() && MessageArena::first_of_row(*m) != 0) {
+      combined += combine_row(run, w, rank, *m, MessageArena::first_of_row(*m));
+    } else if (m->combines()) {
       for (std::size_t i = 0; i < ids.size();) {
         const std::size_t in_a_row = row_of(ids.subspan(i), Partials::most);
         const std::size_t count = in_a_row > 0 ? in_a_row : std::min(Partials::few, ids.size() - i);
@@ -149,7 +191,7 @@ bool replace(RunState& run, Worker& w, NodeId rank, std::span<const BlockId> ids
         i += count;
       }
     } else {
-      meets |= replace(run, w, rank, ids, slots);
+      meets |= replace(run, w, rank, *m);
     }
     if (!ids.empty()) (m->combines() ? combines : replaces) = true;
   }
@@ -221,8 +263,8 @@ void prefetch_blocks(const RunState& run, std::span<const NodeId> nodes, const A
       if (m->blocks().empty()) continue;
       if (!streamed) {
         const Slot* const slots = MessageArena::slots(*m);
-        if (m->blocks().size() == 1)
-          payload.slots.prefetch(slots[0]);
+        if (m->blocks().size() == 1 || in_row(run, *m))
+          payload.slots.prefetch(MessageArena::only_slot(*m));
         else
           for (std::size_t i = 0; i < std::min(m->blocks().size(), far_ahead); ++i) payload.slots.prefetch_far(slots[i]);
       }
@@ -243,7 +285,7 @@ void store_all(RunState& run, Worker& w, std::span<const NodeId> nodes, std::spa
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const Message* m : arrived[i].messages()) {
         const std::span<const BlockId> ids = m->blocks();
-        if (ids.size() == 1) continue;
+        if (ids.size() == 1 || in_row(run, *m)) continue;
         for (const BlockId id : ids.subspan(MessageArena::forwarded(*m))) run.payload.tables.prefetch(nodes[i], run.placement.bucket(id));
       }
     }

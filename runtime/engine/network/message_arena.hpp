@@ -177,7 +177,10 @@ class MessageArena {
     std::memcpy(&word, m.after() + 8, sizeof word);
     return word;
   }
-  /// For a message of several blocks: the length of the prefix that the receiver has forwarded.
+  /// For a message of several partials: the first of the adjacent slots in which they are, in order; 0 if their slots are listed.
+  static std::uint32_t& first_of_row(Message& m) noexcept { return m.only_slot_; }
+  static std::uint32_t first_of_row(const Message& m) noexcept { return m.only_slot_; }
+  /// For any other message of several blocks: the length of the prefix that the receiver has forwarded.
   static std::uint32_t& forwarded(Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t forwarded(const Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
@@ -188,6 +191,10 @@ class MessageArena {
   }
   static const std::uint32_t* slots(const Message& m) noexcept {
     return m.blocks_ == 1 ? &m.only_slot_ : reinterpret_cast<const std::uint32_t*>(m.after() + list_of_slots(m));
+  }
+  /// The slot of a block of a message that its receiver has not seen yet.
+  static std::uint32_t slot(const Message& m, std::size_t i) noexcept {
+    return m.only_slot_ != 0 ? m.only_slot_ + static_cast<std::uint32_t>(i) : slots(m)[i];
   }
   /// A message for the end of a list: its only_block() matches no block. Never written to.
   static Message* no_block() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -135,23 +136,11 @@ void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const 
   }
 }
 
-/// Copies released partials: a row to a row of slots, a single one to the slot that the one before it has left, which is in the cache.
+/// Copies released partials, each to the slot that the one before it has left, which is in the cache.
 [[gnu::noinline]] void move_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
-  if (slots.empty()) return;
   Payload& payload = run.payload;
   make_copies(run, w);
-  std::array<Slot, Partials::most> room;
   for (std::size_t i = 0; i < slots.size();) {
-    const std::size_t in_a_row = payload.partials.row_of(slots.subspan(i));
-    if (in_a_row > 0 && SlotPool::at_hand(*w.free_slots) >= in_a_row) {
-      const std::span<Slot> from = slots.subspan(i, in_a_row), to{room.data(), in_a_row};
-      payload.slots.take(*w.free_slots, to);
-      copy_batch(run, blocks.subspan(i, in_a_row), from, to);
-      payload.slots.give_back(*w.free_slots, from[0], in_a_row);
-      std::copy(to.begin(), to.end(), from.begin());
-      i += in_a_row;
-      continue;
-    }
     prefetch_few(run, slots, i + Partials::few);
     Slot spare = payload.slots.take(*w.free_slots);
     for (const std::size_t end = std::min(i + Partials::few, slots.size()); i < end; ++i) {
@@ -185,6 +174,51 @@ void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const 
   }
 }
 
+/// Finds consecutive partials that lie in one piece, and takes them away from their node if it releases them. The first of their slots; 0,
+/// and nothing taken, if they are not so.
+Slot find_row(RunState& run, Worker& w, std::span<const BlockId> blocks, bool release) noexcept {
+  if (blocks.empty() || !all_consecutive(blocks) || blocks[0] + blocks.size() > run.placement.buckets()) return 0;
+  const std::span<Slot> links = run.payload.tables.links_to(w.node.rank(), blocks[0], blocks.size());
+  const Slot first = links[0];
+  if (first == 0 || !run.payload.partials.in_one_piece(links)) return 0;
+  if (release) std::fill(links.begin(), links.end(), Slot{0});
+  return first;
+}
+
+/// Copies such partials to slots of the receiver, if some in a row are at hand. Returns the first; 0, and nothing copied, if there are
+/// none.
+Slot copy_row(RunState& run, Worker& w, Slot from, Bytes bytes, std::size_t count, bool release) {
+  if (run.payload.copier.puts_off(bytes)) return 0;
+  const Slot to = run.payload.slots.take_row(*w.free_slots, count);
+  if (to == 0) return 0;
+  run.payload.partials.copy(to, from, bytes, count);
+  if (release) run.payload.slots.give_back(*w.free_slots, from, count);
+  return to;
+}
+
+/// Puts the partials of a message where its receiver finds them. False, with a violation, if the node does not hold one of them.
+bool take_along(RunState& run, Worker& w, Message& m, std::span<const BlockId> blocks, bool release) {
+  // Unless they cross a border, the receiver combines released ones straight from the slots in which they are, and gives these back.
+  const bool lent = release && m.combines() && run.border == nullptr;
+  const std::span<Slot> slots{MessageArena::slots(m), blocks.size()};
+  if (const Slot row = run.border == nullptr ? find_row(run, w, blocks, release) : 0; row != 0) {
+    const Slot there = lent ? row : copy_row(run, w, row, run.bytes_of(blocks[0]), blocks.size(), release);
+    if (there != 0) {
+      MessageArena::first_of_row(m) = there;
+      return true;
+    }
+    std::iota(slots.begin(), slots.end(), row);
+  } else if (!find_partials(run, w, blocks, slots.data(), release)) {
+    return false;
+  }
+  if (lent) return true;
+  if (release)
+    move_partials(run, w, blocks, slots);
+  else
+    copy_partials(run, w, blocks, slots);
+  return true;
+}
+
 /// A message of a reduction. registers: see Message::registers().
 [[gnu::noinline]] void post_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks,
                                      std::span<const Word> header, bool release, std::uint8_t registers) {
@@ -193,16 +227,9 @@ void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const 
   inbox::store_arrivals(run, w);
   Message& m = way.write(w, blocks, payload_of(run, blocks));
   MessageArena::mark(m, registers, release);
-  if (blocks.size() != 1) MessageArena::forwarded(m) = 0;
-  Slot* const slots = MessageArena::slots(m);
-  if (!find_partials(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
+  MessageArena::first_of_row(m) = 0;
+  if (!take_along(run, w, m, blocks, release)) return w.out.claims.forget_last_route();
   if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.segment_of(blocks.front());
-  if (release && registers != 0 && run.border == nullptr)
-    make_copies(run, w);  // the receiver combines them straight from the slots in which they are, and gives these back
-  else if (release)
-    move_partials(run, w, blocks, {slots, blocks.size()});
-  else
-    copy_partials(run, w, blocks, {slots, blocks.size()});
   if (blocks.empty()) ++w.tally.step.control_messages;
   w.tally.digest += MessageArena::digest(m);
   way.count(run, w, blocks.size());

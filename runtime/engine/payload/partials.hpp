@@ -41,17 +41,30 @@ inline std::size_t consecutive(std::span<const std::uint32_t> numbers) noexcept 
   return count;
 }
 
+/// Whether all numbers of a list are consecutive. `numbers` must not be empty.
+inline bool all_consecutive(std::span<const std::uint32_t> numbers) noexcept {
+  if (numbers.back() != numbers[0] + static_cast<std::uint32_t>(numbers.size() - 1)) return false;
+  std::uint32_t expected = numbers[0], differ = 0;
+  for (const std::uint32_t number : numbers) differ |= number ^ expected++;
+  return differ == 0;
+}
+
 /// Length of the row at the beginning of a list, at most `most`; 0 if there is none.
 inline std::size_t row_of(std::span<const std::uint32_t> numbers, std::size_t most) noexcept {
   const std::size_t count = consecutive(numbers.first(std::min(most, numbers.size())));
   return count >= row ? count : 0;
 }
 
-/// Whether a list contains 0.
+/// Whether a list contains 0; whether it contains nothing else.
 inline bool any_zero(std::span<const std::uint32_t> numbers) noexcept {
   std::uint32_t zeros = 0;
   for (const std::uint32_t number : numbers) zeros |= number == 0 ? 1U : 0U;
   return zeros != 0;
+}
+inline bool all_zero(std::span<const std::uint32_t> numbers) noexcept {
+  std::uint32_t bits = 0;
+  for (const std::uint32_t number : numbers) bits |= number;
+  return bits == 0;
 }
 
 /// Calls f(id) for each block of the receiver that a block of a message goes to: itself, or one in each register that it is combined into.
@@ -104,6 +117,8 @@ class Partials {
     for (const Slot slot : slots) prefetch(slot);
   }
 
+  /// Whether the blocks of some slots, in order, are one piece of memory.
+  bool in_one_piece(std::span<const Slot> slots) const noexcept { return slots.size() == 1 || (no_gaps_ && all_consecutive(slots)); }
   /// Length of the row at the beginning of a list of slots, if their blocks are adjacent; else 0.
   std::size_t row_of(std::span<const Slot> slots) const noexcept { return no_gaps_ ? detail::row_of(slots, most) : 0; }
   /// Length of the common prefix in which both lists name adjacent slots. Lists have equal length.

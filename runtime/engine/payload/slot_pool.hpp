@@ -34,7 +34,16 @@ struct alignas(64) FreeList {
   Slot units = 1;  ///< of a slot
   Slot chunk = 0;  ///< slots that are taken from a share at a time
 
+  /// Adjacent slots that were given back together.
+  struct Row {
+    Slot first;
+    Slot count;
+  };
+  std::vector<Row> rows;      ///< the latest are the last
+  std::uint64_t in_rows = 0;  ///< slots
+
   std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(top - base); }
+  std::uint64_t all() const noexcept { return size() + in_rows; }  ///< that have been given back
 };
 
 /// Slots in one region, handed out by workers. A freed slot goes to the free list of the worker that freed it. It is the next to be used,
@@ -107,6 +116,8 @@ class SlotPool {
     for (FreeList& list : lists_) {
       list.top = list.base;
       list.fresh = list.fresh_end = 0;
+      list.rows.clear();
+      list.in_rows = 0;
     }
   }
 
@@ -130,42 +141,47 @@ class SlotPool {
   /// Takes a free slot. Throws RunError when the memory granted is used up.
   Slot take(FreeList& list) {
     if (list.top != list.base) return *--list.top;
-    if (list.fresh == list.fresh_end) refill(list);
+    if (list.fresh == list.fresh_end) {
+      if (!list.rows.empty()) return cut_row(list, list.rows.size() - 1, 1);
+      refill(list);
+    }
     return std::exchange(list.fresh, list.fresh + list.units);
   }
   /// Takes several, of one unit: adjacent ones if they were given back so, or were never used.
   void take(FreeList& list, std::span<Slot> slots) {
-    if (list.size() >= slots.size()) {
-      const Slot* const last = list.top - 1;
-      for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = *(last - i);
-      list.top -= slots.size();
-    } else if (list.fresh_end - list.fresh >= slots.size()) {
-      std::iota(slots.begin(), slots.end(), list.fresh);
-      list.fresh += static_cast<Slot>(slots.size());
+    if (const Slot first = take_row(list, slots.size()); first != 0) {
+      std::iota(slots.begin(), slots.end(), first);
     } else {
       for (Slot& slot : slots) slot = take(list);
     }
   }
-  /// A lower bound of the slots that can be taken without a refill.
-  static std::size_t at_hand(const FreeList& list) noexcept { return std::max<std::size_t>(list.size(), list.fresh_end - list.fresh); }
+  /// Takes adjacent slots of one unit and returns the first; 0, and nothing taken, if there are none at hand.
+  Slot take_row(FreeList& list, std::size_t count) noexcept {
+    if (count == 1 && list.top != list.base) return *--list.top;
+    constexpr std::size_t few = 16;  // rows that are looked at
+    for (std::size_t i = list.rows.size(), end = i - std::min(i, few); i-- > end;) {
+      if (list.rows[i].count >= count) return cut_row(list, i, static_cast<Slot>(count));
+    }
+    if (list.fresh_end - list.fresh < count) return 0;
+    return std::exchange(list.fresh, list.fresh + static_cast<Slot>(count));
+  }
   [[gnu::always_inline]] inline void give_back(FreeList& list, Slot slot) {
     TORUS_ASSERT(slot != 0);
     if (list.top == list.limit) grow(list);
     *list.top++ = slot;
   }
-  /// Gives adjacent slots back, or those of a list. take() returns them in their order.
+  /// Gives adjacent slots back. Those that follow on the last ones join them.
   void give_back(FreeList& list, Slot first, std::size_t count) {
-    if (count == 1) return give_back(list, first);
     TORUS_ASSERT(first != 0);
-    make_room(list, count);
-    const auto last = static_cast<Slot>(first + count - 1);
-    for (std::size_t i = 0; i < count; ++i) list.top[i] = last - static_cast<Slot>(i);
-    list.top += count;
-  }
-  void give_back(FreeList& list, std::span<const Slot> slots) {
-    make_room(list, slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) list.top[i] = slots[slots.size() - 1 - i];
-    list.top += slots.size();
+    list.in_rows += count;
+    if (!list.rows.empty() && list.rows.back().first + list.rows.back().count == first) {
+      list.rows.back().count += static_cast<Slot>(count);
+    } else if (count > 1) {
+      list.rows.push_back({first, static_cast<Slot>(count)});
+    } else {
+      --list.in_rows;
+      give_back(list, first);
+    }
   }
   /// Gives a slot back and takes another. 0, and nothing given back, if the list has no freed slot.
   [[gnu::always_inline]] inline Slot exchange(FreeList& list, Slot slot) noexcept {
@@ -202,25 +218,40 @@ class SlotPool {
     const std::size_t pitch = lengths_.all().size();
     std::uint64_t all = 0, most = 0;
     for (std::size_t i = length; i < lists_.size(); i += pitch) {
-      all += lists_[i].size();
-      most = std::max(most, lists_[i].size());
+      all += lists_[i].all();
+      most = std::max(most, lists_[i].all());
     }
     const std::uint64_t mean = all * pitch / lists_.size();
     if (most <= mean + std::uint64_t{4} * lists_[length].chunk) return;
     std::size_t poor = length;
     for (std::size_t rich = length; rich < lists_.size(); rich += pitch) {
-      while (lists_[rich].size() > mean + 1) {
-        while (lists_[poor].size() >= mean) {
+      while (lists_[rich].all() > mean + 1) {
+        while (lists_[poor].all() >= mean) {
           if ((poor += pitch) >= lists_.size()) return;
         }
-        give_back(lists_[poor], *--lists_[rich].top);
+        if (lists_[rich].rows.empty()) {
+          give_back(lists_[poor], *--lists_[rich].top);
+          continue;
+        }
+        const auto count = static_cast<Slot>(
+            std::min({lists_[rich].all() - mean, mean - lists_[poor].all(), std::uint64_t{lists_[rich].rows.back().count}}));
+        give_back(lists_[poor], cut_row(lists_[rich], lists_[rich].rows.size() - 1, count), count);
       }
     }
   }
 
-  static void make_room(FreeList& list, std::size_t count) {
-    while (static_cast<std::size_t>(list.limit - list.top) < count) grow(list);
+  /// Takes the first slots of a row.
+  static Slot cut_row(FreeList& list, std::size_t number, Slot count) noexcept {
+    FreeList::Row& row = list.rows[number];
+    const Slot first = std::exchange(row.first, row.first + count);
+    list.in_rows -= count;
+    if ((row.count -= count) == 0) {
+      row = list.rows.back();
+      list.rows.pop_back();
+    }
+    return first;
   }
+
   [[gnu::cold, gnu::noinline]] static void grow(FreeList& list) {
     const auto count = static_cast<std::size_t>(list.top - list.base);
     list.freed.resize(std::max<std::size_t>(1024, 2 * count));

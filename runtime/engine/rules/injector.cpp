@@ -118,7 +118,7 @@ void Injector::take_out(const Delivery& at) {
 std::vector<std::pair<BlockId, Slot>> Injector::held_bytes(const Message& m) const {
   std::vector<std::pair<BlockId, Slot>> held;
   for (std::size_t i = 0; i < m.blocks().size(); ++i) {
-    if (fabric_.run().placement.bytes(m.blocks()[i]) > 0) held.emplace_back(m.blocks()[i], MessageArena::slots(m)[i]);
+    if (fabric_.run().placement.bytes(m.blocks()[i]) > 0) held.emplace_back(m.blocks()[i], MessageArena::slot(m, i));
   }
   return held;
 }
@@ -185,7 +185,7 @@ bool Injector::drop(const Sent& sent) {
     take_out(delivery_of(*m));
     Worker& w = fabric_.workers().front();
     for (std::size_t i = 0; i < m->blocks().size(); ++i)
-      fabric_.payload().give_back(*w.free_slots, MessageArena::slots(*m)[i], fabric_.run().bytes_of(m->blocks()[i]));
+      fabric_.payload().give_back(*w.free_slots, MessageArena::slot(*m, i), fabric_.run().bytes_of(m->blocks()[i]));
   }
   note(*sent.message, " is dropped");
   return true;

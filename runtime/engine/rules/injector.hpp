@@ -35,7 +35,9 @@ class SavedMessage {
         legs_(m.route().begin(), m.route().end()),
         blocks_(m.blocks().begin(), m.blocks().end()),
         header_(m.header().begin(), m.header().end()),
-        slots_(MessageArena::slots(m), MessageArena::slots(m) + m.blocks().size()) {}
+        slots_(m.blocks().size()) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i] = MessageArena::slot(m, i);
+  }
 
   std::span<const BlockId> blocks() const noexcept { return blocks_; }
   std::vector<std::uint32_t>& slots() noexcept { return slots_; }

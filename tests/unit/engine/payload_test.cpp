@@ -38,8 +38,11 @@ TEST_CASE("a list rises one by one as far as each number follows the one before 
     const std::size_t count = one_by_one(numbers), most = 1 + random() % 100;
     REQUIRE(consecutive(numbers) == count);
     REQUIRE(row_of(numbers, most) == (std::min(count, most) >= row ? std::min(count, most) : 0));
+    REQUIRE(all_consecutive(numbers) == (count == numbers.size()));
+    REQUIRE(all_zero(numbers) == std::all_of(numbers.begin(), numbers.end(), [](std::uint32_t number) { return number == 0; }));
     REQUIRE(any_zero(numbers) == (std::find(numbers.begin(), numbers.end(), 0U) != numbers.end()));
   }
+  CHECK(all_zero(std::vector<std::uint32_t>(9)));
 }
 
 TEST_CASE("copies leave their queue in order, each with its place among those of its source and with the source after that", "[unit]") {
@@ -130,6 +133,57 @@ TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") 
     pool.give_back(pool.free_lists(1), slot);
     pool.level();
   }
+}
+
+TEST_CASE("slots that were given back side by side are taken side by side, each once, whoever has them", "[unit]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (int turn = 0; turn < 20; ++turn) {
+    const unsigned workers = 1 + static_cast<unsigned>(random() % 3);
+    MemoryBudget budget(0);
+    SlotPool pool({2000, 4}, 0, budget, workers);
+    pool.open(pool.max_slots());
+    pool.clear();
+    CAPTURE(workers);
+    std::vector<bool> taken(pool.expected());
+    std::vector<std::pair<Slot, std::size_t>> rows;
+    std::size_t held = 0;
+    for (int move = 0; move < 3000; ++move) {
+      FreeList& list = pool.free_lists(static_cast<unsigned>(random() % workers));
+      const std::size_t count = 1 + random() % (random() % 2 == 0 ? 3 : 60);
+      if (random() % 2 == 0 && held + count <= 1000) {
+        Slot first = pool.take_row(list, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const Slot slot = first != 0 ? first + static_cast<Slot>(i) : pool.take(list);
+          REQUIRE(slot < taken.size());
+          REQUIRE_FALSE(taken[slot]);
+          taken[slot] = true;
+          if (first == 0) rows.emplace_back(slot, 1);
+        }
+        if (first != 0) rows.emplace_back(first, count);
+        held += count;
+      } else if (!rows.empty()) {
+        std::swap(rows[random() % rows.size()], rows.back());
+        const auto [first, all] = rows.back();
+        const std::size_t back = 1 + random() % all;  // the first ones of a row
+        for (std::size_t i = 0; i < back; ++i) taken[first + i] = false;
+        pool.give_back(list, first, back);
+        held -= back;
+        rows.back() = {first + static_cast<Slot>(back), all - back};
+        if (back == all) rows.pop_back();
+      }
+      if (move % 8 == 0) pool.level();
+    }
+  }
+  MemoryBudget budget(0);
+  SlotPool pool({2000, 4}, 0, budget, 1);
+  pool.open(pool.max_slots());
+  FreeList& list = pool.free_lists(0);
+  const Slot first = pool.take(list);
+  for (Slot i = 1; i < 100; ++i) REQUIRE(pool.take(list) == first + i);
+  pool.give_back(list, first, 40);
+  pool.give_back(list, first + 40, 60);
+  CHECK(pool.take_row(list, 100) == first);
 }
 
 TEST_CASE("slots beyond those expected draw their bytes from the budget", "[unit]") {

@@ -2,6 +2,8 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 
@@ -203,6 +206,90 @@ TEST_CASE("what is sent is what has been combined up to the step, whatever the e
     const support::Outcome other = support::emulate(machine, placement, program, workers, options);
     CHECK(other.trace == first.trace);
     CHECK(other.result.trace_digest == first.result.trace_digest);
+  }
+}
+
+TEST_CASE("runs of partials, and lists of them, go where each of their partials goes", "[unit]") {
+  // On a ring each node tells the next: some of what it has, kept or given away, to be combined or to replace.
+  constexpr std::uint32_t segments = 40, registers = 2, blocks = segments * registers;
+  constexpr Step steps = 30;
+  const Machine ring(Topology::parse("7"), 0, Switching::packet);
+  using Values = std::vector<std::optional<std::uint32_t>>;
+  struct Sent {
+    std::vector<std::pair<BlockId, std::uint32_t>> partials;
+    std::uint8_t registers;  // 0: they replace
+  };
+  for (const support::Workers& workers : {support::Workers{ExecutorKind::serial, 1}, support::Workers{ExecutorKind::threads, 3}}) {
+    for (const Bytes longer : {0U, 4U}) {  // in blocks of one length, and of two
+      CAPTURE(support::seed(), workers.text(), longer);
+      std::array<std::vector<Sent>, 2> sent{std::vector<Sent>(7), std::vector<Sent>(7)};  // by the parity of the step and the receiver
+      std::vector<std::uint64_t> wrong(7);
+      const auto program = [&](Node& self) -> Program {
+        std::mt19937_64 random(support::seed() * 7 + self.rank());
+        const auto value = [&self](BlockId id) {
+          std::uint32_t first = 0;
+          std::memcpy(&first, self.bytes(id).data(), sizeof first);
+          return first;
+        };
+        Values values(blocks);
+        for (BlockId id = 0; id < segments; ++id) values[id] = value(id);
+        for (Step step = 0; step < steps; ++step) {
+          const BlockId from = static_cast<BlockId>(random() % blocks), end = from + 1 + static_cast<BlockId>(random() % (blocks - from));
+          const bool gaps = random() % 4 == 0, gives = random() % 2 == 0;
+          std::vector<BlockId> ids;
+          for (BlockId id = from; id < end; ++id) {
+            if (values[id] && !(gaps && random() % 3 == 0)) ids.push_back(id);
+          }
+          const auto into = static_cast<std::uint8_t>(random() % 4);
+          Sent& message = sent[step % 2][(self.rank() + 1) % 7];
+          message = {{}, into};
+          for (const BlockId id : ids) message.partials.emplace_back(id, *values[id]);
+          if (gives && into != 0) self.forward(Combine{into}, {{0, +1}}, ids);
+          if (gives && into == 0) self.forward({{0, +1}}, ids);
+          if (!gives && into != 0) self.send(Combine{into}, {{0, +1}}, ids);
+          if (!gives && into == 0) self.send({{0, +1}}, ids);
+          for (const BlockId id : ids) {
+            if (gives) values[id].reset();
+          }
+          co_await self.step();
+          const Sent& arrived = sent[step % 2][self.rank()];
+          for (const auto& [id, number] : arrived.partials) {
+            if (arrived.registers == 0) values[id] = number;
+            for (BlockId target = id % segments, bit = 1; bit < 4; bit *= 2, target += segments) {
+              if ((arrived.registers & bit) != 0) values[target] = values[target].value_or(0) + number;
+            }
+          }
+          for (BlockId id = 0; id < blocks; ++id)
+            wrong[self.rank()] += self.holds(id) != values[id].has_value() || (values[id] && value(id) != *values[id]) ? 1U : 0U;
+        }
+      };
+      RunOptions options;
+      options.verify = false;
+      const Placement placement = Placement::contributed(
+          ring.topology,
+          {.reduction = {Operator::sum, ElementType::u32}, .bytes = 4 * segments + longer, .segments = segments, .registers = registers});
+      const RunResult result = support::emulate(ring, placement, program, workers, options).result;
+      CHECK(result.violations.empty());
+      CHECK(wrong == std::vector<std::uint64_t>(7));
+    }
+  }
+}
+
+TEST_CASE("a fault damages the partial that it names, of some side by side", "[unit]") {
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, self.blocks());
+  };
+  Contributions what = vector_of(64, {Operator::exclusive_or, ElementType::u8});
+  what.segments = 16;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RunOptions options;
+    options.fault = Fault{.kind = FaultKind::corrupt, .step = 1, .node = 1, .seed = seed};
+    const RunResult result = support::emulate(line(), Placement::contributed(line().topology, what), program, {}, options).result;
+    REQUIRE(result.fault);
+    REQUIRE(result.wrong);
+    CHECK(result.wrong->kind == WrongDelivery::Kind::damaged);
+    CHECK(std::vector{result.wrong->block} == result.fault->changed);
   }
 }
 
