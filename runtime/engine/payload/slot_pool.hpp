@@ -151,6 +151,10 @@ class SlotPool {
   void take(FreeList& list, std::span<Slot> slots) {
     if (const Slot first = take_row(list, slots.size()); first != 0) {
       std::iota(slots.begin(), slots.end(), first);
+    } else if (list.size() >= slots.size()) {
+      const Slot* const last = list.top - 1;
+      for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = *(last - i);
+      list.top -= slots.size();
     } else {
       for (Slot& slot : slots) slot = take(list);
     }
@@ -158,7 +162,7 @@ class SlotPool {
   /// Takes adjacent slots of one unit and returns the first; 0, and nothing taken, if there are none at hand.
   Slot take_row(FreeList& list, std::size_t count) noexcept {
     if (count == 1 && list.top != list.base) return *--list.top;
-    constexpr std::size_t few = 16;  // rows that are looked at
+    constexpr std::size_t few = 4;  // rows that are looked at
     for (std::size_t i = list.rows.size(), end = i - std::min(i, few); i-- > end;) {
       if (list.rows[i].count >= count) return cut_row(list, i, static_cast<Slot>(count));
     }
@@ -170,18 +174,15 @@ class SlotPool {
     if (list.top == list.limit) grow(list);
     *list.top++ = slot;
   }
-  /// Gives adjacent slots back. Those that follow on the last ones join them.
+  /// Gives adjacent slots back. Several that follow on the last ones join them.
   void give_back(FreeList& list, Slot first, std::size_t count) {
+    if (count == 1) return give_back(list, first);
     TORUS_ASSERT(first != 0);
     list.in_rows += count;
-    if (!list.rows.empty() && list.rows.back().first + list.rows.back().count == first) {
+    if (!list.rows.empty() && list.rows.back().first + list.rows.back().count == first)
       list.rows.back().count += static_cast<Slot>(count);
-    } else if (count > 1) {
+    else
       list.rows.push_back({first, static_cast<Slot>(count)});
-    } else {
-      --list.in_rows;
-      give_back(list, first);
-    }
   }
   /// Gives a slot back and takes another. 0, and nothing given back, if the list has no freed slot.
   [[gnu::always_inline]] inline Slot exchange(FreeList& list, Slot slot) noexcept {
