@@ -32,6 +32,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/played_schedule.hpp"
 #include "algorithms/search/round_search.hpp"
+#include "algorithms/trees/centre.hpp"
 
 namespace torus::broadcast::matchings {
 namespace {
@@ -138,6 +139,7 @@ constexpr Algorithm broadcast{
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,
+    .offer = offer_from_one,
     .planning_bytes = planning_bytes,
 };
 

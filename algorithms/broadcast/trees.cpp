@@ -26,6 +26,7 @@
 
 #include "algorithms/entries.hpp"
 #include "algorithms/trees/arc_trees.hpp"
+#include "algorithms/trees/centre.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 
 namespace torus::broadcast::trees {
@@ -84,6 +85,7 @@ constexpr Algorithm edst_broadcast{
           plan.formula += " (height D + 2 for n x n, n >= 4)";
           return plan;
         },
+    .offer = offer_from_one,
     .planning_bytes = [](const Machine& machine) { return closed_form_bytes(machine.topology); },
 };
 
@@ -115,6 +117,7 @@ constexpr Algorithm tree_packing{
             plans.push_back(plan_down(machine, request, packed_trees(machine, request.sources.front(), most, cache)));
           return *cheapest(plans, [&](const Plan& plan) { return std::optional(plan.model_time_s(machine.cost)); });
         },
+    .offer = offer_from_one,
     .planning_bytes = [](const Machine& machine) { return packing_bytes(machine); },
 };
 

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <torus/algorithm.hpp>
+#include <torus/bounds.hpp>
 #include <torus/catalogue.hpp>
 #include <torus/schedule.hpp>
 
@@ -195,6 +196,15 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   return plan;
 }
 
+/// Twice the bound of a broadcast from the root, where it goes up and down; nothing where that takes long to find.
+Offer offer(const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  if (!goes_up(request.collective) || !goes_down(request.collective) || !topology.whole() || topology.has_slow_links()) return {};
+  Request broadcast;
+  broadcast.sources = {root_of(machine, request)};
+  return {.steps = lower_bounds(machine, broadcast).steps + lower_bounds(Schedule::mirrored(machine), broadcast).steps};
+}
+
 Bytes planning_bytes(const Machine& machine) {
   constexpr Bytes line = 6 * (sizeof(Schedule::Send) + 2 * sizeof(Leg));
   Bytes broadcast = 0;  // one after the other
@@ -234,6 +244,7 @@ constexpr Algorithm along(Collective collective, const Idea& idea) {
       .parameters = parameters,
       .also_requires = refuses_tree,
       .plan = plan,
+      .offer = offer,
       .planning_bytes = planning_bytes,
       .former_names = former_names,
   };

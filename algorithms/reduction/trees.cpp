@@ -259,7 +259,7 @@ constexpr Algorithm packing_reduce = tree_packing(
               "tree takes one share of the vector to the root.",
      .then = "Chunk behind chunk, every node adds its own part to what its children send and passes the sum to its parent.",
      .good = "No reduce of a long vector beats the narrowest cut, and the trees together fill it, on whole machines and on damaged ones."},
-    rooted_flow_parameters, plan_packed, nullptr, packing_planning_bytes);
+    rooted_flow_parameters, plan_packed, offer_from_one, packing_planning_bytes);
 constexpr Algorithm packing_allreduce = [] {
   Algorithm allreduce = tree_packing(
       Collective::allreduce, 1, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",

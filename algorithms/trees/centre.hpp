@@ -29,6 +29,12 @@ inline Offer offer_to_and_fro(const Machine& machine, const Request&) {
   return {.steps = topology.whole() ? 2 * static_cast<std::uint64_t>(topology.eccentricity(centre_of(topology))) : 0};
 }
 
+/// The same from one node, the source, to all or backwards: its eccentricity.
+inline Offer offer_from_one(const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  return {.steps = topology.whole() ? static_cast<std::uint64_t>(topology.eccentricity(request.sources.front())) : 0};
+}
+
 /// The same from every node to every other: the diameter.
 inline Offer offer_to_all(const Machine& machine, const Request&) {
   return {.steps = machine.topology.whole() ? static_cast<std::uint64_t>(machine.topology.diameter()) : 0};

@@ -87,6 +87,12 @@ std::optional<Refusal> sides_of_two(const Machine& machine, const Request&) {
                  changed(topology, [](DimensionShape& d) { d.extent = d.extent == 2 ? 3 : d.extent; }).text()};
 }
 
+/// All steps.
+Offer offer(const Machine& machine, const Request& request) {
+  const std::uint64_t half = machine.topology.nodes() / 2;
+  return {.steps = request.collective == Collective::allreduce ? 2 * half : half};
+}
+
 Bytes planning_bytes(const Machine& machine) { return Bytes{machine.topology.nodes()} * linked_dimensions(machine.topology).size() * 16; }
 
 constexpr Algorithm hamiltonian(Collective collective, std::string_view steps, const Idea& idea) {
@@ -100,6 +106,7 @@ constexpr Algorithm hamiltonian(Collective collective, std::string_view steps, c
           .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
           .also_requires = sides_of_two,
           .plan = plan,
+          .offer = offer,
           .planning_bytes = planning_bytes};
 }
 
