@@ -28,6 +28,7 @@
 
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/common/canonical_form.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/played_schedule.hpp"
@@ -91,13 +92,26 @@ std::vector<std::uint32_t> segments_to_try(const Machine& machine, const Request
   return segments;
 }
 
+/// The model time that no schedule of K segments is under: the last of them leaves the root in step ceil(K/q) or later, and has the way to
+/// the farthest node before it.
+double least_time_s(const Machine& machine, const Request& request, std::uint32_t segments) {
+  const NodeId root = request.sources.front();
+  const std::uint64_t leave = std::min(channels_of(machine.topology, root), static_cast<std::uint64_t>(machine.ports));
+  const auto steps = static_cast<double>(ceil_div<std::uint64_t>(segments, std::max<std::uint64_t>(1, leave)) - 1 +
+                                         static_cast<std::uint64_t>(machine.topology.eccentricity(root)));
+  return machine.cost.steps(steps, steps * static_cast<double>(request.bytes / segments), steps);
+}
+
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   if (const std::uint32_t segments = request.parameters.whole("segments"); segments > 0) return plan_in(segments, machine, request, cache);
   const std::uint64_t steps_of_one = (*cache.of<search>(machine, request.sources.front(), std::uint32_t{1}))->steps();
-  std::vector<Plan> plans;
-  for (const std::uint32_t segments : segments_to_try(machine, request, steps_of_one))
-    plans.push_back(plan_in(segments, machine, request, cache));
-  return *cheapest(plans, [&](const Plan& p) { return std::optional(p.model_time_s(machine.cost)); });
+  std::optional<Plan> best;
+  for (const std::uint32_t segments : segments_to_try(machine, request, steps_of_one)) {
+    if (best && least_time_s(machine, request, segments) >= best->model_time_s(machine.cost)) continue;
+    Plan found = plan_in(segments, machine, request, cache);
+    if (!best || found.model_time_s(machine.cost) < best->model_time_s(machine.cost)) best = std::move(found);
+  }
+  return *std::move(best);
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {

@@ -79,6 +79,27 @@ TEST_CASE("a broadcast and a reduce with few ports stay within twice the bound, 
   }
 }
 
+TEST_CASE("no half or double number of segments would be better than the one that is chosen", "[conformance]") {
+  for (const char* shape : {"8x8", "4x9", "mesh:8x8", "15", "3x4x5"}) {
+    const Topology topology = Topology::parse(shape);
+    for (const int ports : {1, 2, static_cast<int>(topology.max_ports())}) {
+      for (const Bytes bytes : {Bytes{1} << 14U, Bytes{1} << 17U}) {
+        const Machine machine = packets(topology, ports);
+        const Algorithm& matchings = *find_algorithm(Collective::broadcast, "matchings");
+        Request request = support::request_of_living(topology, Collective::broadcast, bytes);
+        const Plan chosen = make_plan(matchings, machine, request);
+        for (const std::uint32_t segments : {chosen.segments / 2, chosen.segments * 2}) {
+          if (segments == 0) continue;
+          request.parameters.set("segments", segments);
+          if (refuses(matchings, machine, request)) continue;
+          CAPTURE(shape, ports, bytes, chosen.segments, segments);
+          CHECK(make_plan(matchings, machine, request).model_time_s(machine.cost) >= chosen.model_time_s(machine.cost));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a broadcast on circuits runs backwards around a dead node", "[conformance]") {
   const Topology topology = Topology("4x4").with_faults({.dead_nodes = {3}});
   Request request = support::request_of_living(topology, Collective::reduce, 64);
