@@ -1,11 +1,7 @@
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include <torus/error.hpp>
@@ -13,7 +9,7 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
-#include "algorithms/schedule/route_loads.hpp"
+#include "algorithms/dry_run.hpp"
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/idle_steps.hpp"
 #include "runtime/model/description.hpp"
@@ -260,96 +256,6 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
   return make_engine(machine, request, plan, placement, std::move(options), groups);
 }
 
-namespace {
-
-/// Runs a plan on one thread, without verification, and stops after `seconds` at the latest. groups: null for none.
-RunResult dry_run_to_its_end(const Machine& machine, const Request& request, const Plan& plan, double seconds, const Groups* groups,
-                             std::function<void(std::span<const Message* const>)> on_messages) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  RunOptions options;
-  options.executor = ExecutorKind::serial;
-  options.verify = false;
-  options.on_messages = std::move(on_messages);
-  std::atomic<bool> late = false;
-  options.stop = &late;
-  options.on_step = [&](Step) { late = std::chrono::duration<double>(Clock::now() - start).count() > seconds; };
-  return make_engine(machine, request, plan, options, groups).run(plan.start);
-}
-
-/// The same; none if it fails or has not ended within `seconds`.
-std::optional<RunResult> dry_run(const Machine& machine, const Request& request, const Plan& plan, double seconds,
-                                 std::function<void(std::span<const Message* const>)> on_messages = {}) {
-  try {
-    RunResult result = dry_run_to_its_end(machine, request, plan, seconds, nullptr, std::move(on_messages));
-    if (result.good()) return result;
-  } catch (const std::exception&) {  // the run itself will report it
-  }
-  return std::nullopt;
-}
-
-/// The same request for blocks of no bytes.
-Request emptied(const Request& full) {
-  Request request = full;
-  request.bytes = 0;
-  request.sizes.reset();
-  return request;
-}
-
-}  // namespace
-
-void predict_sizes(const Machine& machine, const Request& request, Plan& plan, double seconds) {
-  if (!request.sizes || !plan.predicts()) return;
-  plan.channel_time_s.reset();
-  constexpr NodeId most_nodes = 4096;
-  constexpr std::uint64_t most_copies = 1U << 24U;
-  constexpr double most_bytes = 0x1p28;
-  constexpr Bytes most_table_bytes = Bytes{1} << 27U;
-  const Placement placement = placement_of(machine, request, plan);
-  std::optional<RunResult> result;
-  if (machine.topology.nodes() <= most_nodes && placement.most_held() <= most_copies) {
-    if (facts_of(request.collective).combines) {
-      if (static_cast<double>(placement.most_held()) * static_cast<double>(placement.longest()) <= most_bytes)
-        result = dry_run(machine, request, plan, seconds);
-      if (result) {
-        plan.channel_bytes = static_cast<double>(result->channel_bytes_sum);
-        plan.combined_bytes = static_cast<double>(result->node_combined_sum);
-      }
-    } else if (RouteLoads::bytes(machine.topology) <= most_table_bytes) {
-      RouteLoads loads(machine.topology);
-      plan.channel_bytes = 0;
-      result = dry_run(machine, emptied(request), plan, seconds, [&](std::span<const Message* const> messages) {
-        if (messages.empty()) return;
-        for (const Message* m : messages) {
-          Bytes bytes = m->bytes();
-          for (const BlockId id : m->blocks()) bytes += placement.bytes(id);
-          loads.add(m->source(), m->route(), static_cast<double>(bytes));
-        }
-        plan.channel_bytes += loads.end_step().most;
-      });
-    }
-  }
-  if (result)
-    plan.route_hops = result->route_hops_sum;
-  else
-    plan.formula.clear();
-}
-
-std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan, double seconds) {
-  constexpr NodeId most_nodes = 1U << 16U;
-  constexpr std::uint64_t most_copies = 1U << 24U;
-  const std::uint64_t nodes = machine.topology.nodes();
-  if (nodes > most_nodes) return std::nullopt;
-  Request empty = emptied(request);
-  if (request.collective == Collective::multinode_broadcast) {
-    empty.sources.resize(nodes);
-    std::iota(empty.sources.begin(), empty.sources.end(), NodeId{0});
-  }
-  if (placement_of(machine, empty, plan).most_held() > most_copies) return std::nullopt;
-  const auto result = dry_run(machine, empty, plan, seconds);
-  return result ? std::optional(result->route_hops_sum) : std::nullopt;
-}
-
 Bounds lower_bounds(const Machine& seen, const Request& request, const Groups* groups) {
   if (groups == nullptr || !groups->carries()) return lower_bounds(seen, request);
   const CollectiveFacts& facts = facts_of(request.collective);
@@ -364,17 +270,7 @@ Bounds lower_bounds(const Machine& seen, const Request& request, const Groups* g
   // Where links are double a node may have more ports than other nodes. Then nothing is said of bytes.
   const bool doubled = seen.ports > complete.max_ports();
   const Machine any(complete, doubled ? complete.max_ports() : seen.ports, seen.switching, seen.contention, {}, cost);
-  return lower_bounds(any, doubled ? emptied(request) : request);
-}
-
-std::optional<std::string> violation_in_groups(const Machine& machine, const Groups& groups, const Request& request, const Plan& plan,
-                                               double seconds) {
-  try {
-    const RunResult result = dry_run_to_its_end(machine, emptied(request), plan, seconds, &groups, {});
-    if (!result.violations.empty()) return result.violations.front().text;
-  } catch (const std::exception&) {  // the run itself will report it
-  }
-  return std::nullopt;
+  return lower_bounds(any, doubled ? detail::emptied(request) : request);
 }
 
 }  // namespace torus

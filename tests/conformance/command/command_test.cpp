@@ -113,60 +113,6 @@ TEST_CASE("the page on JSON names every field", "[conformance]") {
   }
 }
 
-TEST_CASE("with no algorithm named the one with the least model time is taken, and the report says why", "[conformance]") {
-  // From 64 nodes on, searches that can gain 3 % at most are not planned; below, those that cannot win.
-  const auto [line, machine, worth, left_out] = GENERATE(table<std::string, std::string, double, std::string>(
-      {{"run broadcast --on 3x3", "--switching wormhole --ports 4 --contention forbid", 1, ""},
-       {"run broadcast --on 5x5", "--switching wormhole --ports 4 --contention forbid", 1, "cannot be faster"},
-       {"run allreduce --on 4x4", "--switching packet --ports 4 --contention forbid", 1, "cannot be faster"},
-       {"run allreduce --on 4 --tc 6.4ns", "--switching packet --ports 2 --contention forbid", 1,
-        "cannot be faster"},  // spanning-trees are the fastest
-       {"run allreduce --on 8x8", "--switching packet --ports 4 --contention forbid", 0.97, "could be faster by 3 % at most"}}));
-  const Json chosen = support::parsed(command(line + " --bytes 1KiB --json").out);
-  int others = 0;
-  for (const Algorithm* algorithm : catalogue()) {
-    if (name(algorithm->collective) != chosen["collective"].get<std::string>()) continue;
-    const support::Ended ended = command(line + " --bytes 1KiB --json " + machine + " --algorithm " + std::string(algorithm->name));
-    if (ended.status == 2) continue;
-    CAPTURE(algorithm->name);
-    CHECK(support::parsed(ended.out)["model_time_formula_s"].get<double>() >= worth * chosen["model_time_formula_s"].get<double>());
-    ++others;
-  }
-  CHECK(others > 3);
-  const auto because = chosen["chosen_because"].get<std::string>();
-  CHECK(because.find("least predicted model time") != std::string::npos);
-  CHECK(because.find(left_out) != std::string::npos);
-  CHECK((because.find("not planned") == std::string::npos) == left_out.empty());
-  CHECK(command(line + " --bytes 1KiB").out.find("; next ") != std::string::npos);
-}
-
-TEST_CASE("without an algorithm named, what does not fit into the memory is passed over, and the report says so", "[conformance]") {
-  const std::string line = "run broadcast --on 8x8x8 --ports 1 --bytes 32KiB --json";
-  const Json fastest = support::parsed(command(line).out);
-  const auto needed = fastest["memory_bytes"].get<std::uint64_t>();
-  const support::Ended ended = command(line + " --memory " + std::to_string(needed - 1));
-  CAPTURE(ended.err);
-  REQUIRE(ended.status == 0);
-  const Json fitting = support::parsed(ended.out);
-  CHECK(fitting["algorithm"] != fastest["algorithm"]);
-  CHECK(fitting["memory_bytes"].get<std::uint64_t>() < needed);
-  const auto reason = fitting["chosen_because"].get<std::string>();
-  CHECK(reason.find(fastest["algorithm"].get<std::string>() + " with ") != std::string::npos);
-  CHECK(reason.find(" would need ") != std::string::npos);
-
-  // Where nothing fits, the refusal is that of a plan that needs the least: of whole messages, not of their pieces.
-  const support::Ended refused = command(line + " --memory 16500KiB");
-  CHECK(refused.status == 2);
-  CHECK(refused.err.find("512 nodes and 512 blocks") != std::string::npos);
-}
-
-TEST_CASE("what choosing an algorithm cost is reported, and only where one was chosen", "[conformance]") {
-  const Json chosen = support::parsed(command("run broadcast --on 8x8 --json").out);
-  CHECK(chosen["choosing_s"].get<double>() > 0);
-  CHECK_FALSE(support::parsed(command("run broadcast --on 8x8 --algorithm flood --json").out).contains("choosing_s"));
-  CHECK(command("run broadcast --on 8x8").out.find("; choosing took ") != std::string::npos);
-}
-
 TEST_CASE("predictions expect as many sources as are named, unless --expect says otherwise", "[conformance]") {
   const std::string line = "run multinode-broadcast --on 8x8 --bytes 8 --json ";
   const auto assumed = [&](const std::string& more) {

@@ -191,6 +191,7 @@ TEST_CASE("every option of a setting is printed in the line that repeats it, rea
       {"memory", {"1GiB"}},
       {"plan-time", {"7"}},
       {"step-time", {"7"}},
+      {"choose", {"wall", {{"bytes", "64KiB"}}, Collective::allreduce}},
   };
   for (const SettingOption& option : setting_options()) {
     CAPTURE(option.name);

@@ -295,6 +295,7 @@ Command explain_command() {
               "of that collective, where several have one of the name; default: what `torus run` would choose");
   command.footer = "For instance: torus explain wang-tseng; torus explain allreduce rings --on 8x8 --bytes 1MiB";
   add_setting_options(command, arguments->setting);
+  add_options(command, OptionGroup::choice, arguments->setting);
   command.describe("--on", "default: what `torus run` takes if the algorithm applies there, else a small shape on which it does");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return explain(*arguments); };

@@ -178,6 +178,7 @@ Command describe_run(RunArguments& arguments) {
   command.add("--algorithm", "ALGORITHM", &arguments.algorithm,
               "see `torus list`; default: the applicable one with the minimum predicted model time");
   add_setting_options(command, arguments.setting);
+  add_options(command, OptionGroup::choice, arguments.setting);
   command.add("--schedule", "FILE", &arguments.schedule,
               "play the schedule of another program instead: MSCCL XML, TE-CCL JSON, ForestColl trees, or a trace");
   command.add("--repeat", "R", &arguments.repeat, "timed repetitions in this process");

@@ -27,6 +27,12 @@ void set_speeds(CostModel& cost, Text option, Text text, double (*parse)(Text, T
   if (cost.dimension_byte_s.size() == 1) cost.dimension_byte_s.clear();
 }
 
+ChooseBy parse_choose_by(Text text) {
+  if (text == "model") return ChooseBy::model_time;
+  if (text == "wall") return ChooseBy::run_time;
+  throw InputError(fmt::format("--choose '{}': it must be model or wall", text));
+}
+
 bool combines(const CollectiveFacts& collective) { return collective.combines; }
 
 std::string sources_text(const Setting& setting) {
@@ -202,7 +208,11 @@ const std::vector<SettingOption>& setting_options() {
        .help = fmt::format("seconds that a node's program may take in a step; default {:g}, and one more for each {} of its blocks", step_s,
                            bytes_text(step_bytes_a_s)),
        .read = [](RunSpec& spec, Text text) { spec.step_limit_s = parse_real("--step-time", text, 0.1, 1e6, "60"); },
-       .decides = false}};
+       .decides = false},
+      {choice, "choose", "--choose", "model|wall",
+       "which algorithm is taken where none is named: the one of least model time, or of those that are planned soon the one that is "
+       "soonest to run on a host; default model",
+       [](RunSpec& spec, Text text) { spec.choose_by = parse_choose_by(text); }}};
   return options;
 }
 

@@ -12,7 +12,7 @@
 
 namespace torus::command {
 
-enum class OptionGroup { machine, request, host };
+enum class OptionGroup { machine, request, host, choice };
 
 struct SettingOption {
   OptionGroup group;
@@ -47,7 +47,7 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
 
 /// Adds the options of a group to a subcommand; to those of the request also one for each parameter of the catalogue's algorithms.
 void add_options(Command& command, OptionGroup group, TypedOptions& typed);
-/// The same for all groups.
+/// The same for all groups but the choice, which is for those who choose an algorithm.
 void add_setting_options(Command& command, TypedOptions& typed);
 /// Adds the collective, as the first argument.
 void add_collective(Command& command, std::string& collective, std::string_view more = {});

@@ -13,6 +13,7 @@
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
+#include "algorithms/dry_run.hpp"
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/estimate.hpp"
 #include "tools/torus/cli/console.hpp"
@@ -236,6 +237,61 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// An algorithm that applies, with its plan.
+struct Runnable {
+  const Algorithm* algorithm;
+  Planned planned;
+  double least_run_s;
+};
+
+/// Takes the algorithm whose run takes the least time on a host by estimated_run_s(), of those that apply and fit into the memory; not one
+/// that may take longer to plan than to run. Changes nothing and returns false where no run is estimated.
+bool choose_by_run_time(Setting& setting, std::span<const Algorithm* const> algorithms) {
+  const auto start = std::chrono::steady_clock::now();
+  const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
+  const unsigned workers = workers_of(setting.executor, setting.threads);
+  const Bounds bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
+  PlanCache cache;
+  Clashes clashes;
+  std::vector<Runnable> all;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != setting.request.collective || algorithm->offer != nullptr || why_not_here(*algorithm, setting)) continue;
+    Planned planned = plan_within(*algorithm, setting.machine, setting.request, bounds, setting.plan_limit_s, &cache);
+    if (!planned.plan || clashes.add(setting, *algorithm, *planned.plan)) continue;
+    if (Needed(setting, *planned.plan, workers).total() > memory) continue;
+    const double least_run_s = detail::least_run_s(setting.machine, setting.request, *planned.plan);
+    all.push_back({algorithm, std::move(planned), least_run_s});
+  }
+  // Those of few blocks, and of few steps, mostly take little time, and end the dry runs of all others soon.
+  const auto order = [](const Runnable& each) { return std::pair(each.least_run_s, each.planned.plan->likely_steps()); };
+  std::stable_sort(all.begin(), all.end(), [&](const Runnable& a, const Runnable& b) { return order(a) < order(b); });
+  Runnable* best = nullptr;
+  double least_s = std::numeric_limits<double>::infinity();
+  for (Runnable& each : all) {
+    const auto run_s = detail::estimated_run_s(setting.machine, setting.request, *each.planned.plan, least_s, setting.plan_limit_s);
+    if (!run_s || *run_s >= least_s) continue;
+    best = &each;
+    least_s = *run_s;
+  }
+  if (best == nullptr) return false;
+  const Runnable& fastest = *std::min_element(
+      all.begin(), all.end(), [](const Runnable& a, const Runnable& b) { return a.planned.model_time_s < b.planned.model_time_s; });
+  const double model_time_s = best->planned.model_time_s;
+  setting.chosen = fmt::format("least time to run, about {} on one core by its messages, blocks and bytes, of {} that are planned soon",
+                               seconds_text(least_s), all.size());
+  if (fastest.planned.model_time_s < model_time_s)
+    setting.chosen += fmt::format("; of these {} has the least predicted model time, {}{}", fastest.algorithm->name,
+                                  seconds_text(fastest.planned.model_time_s),
+                                  std::isfinite(model_time_s) ? fmt::format(", for {} here", seconds_text(model_time_s)) : "");
+  setting.algorithm = best->algorithm;
+  setting.plan = std::move(*best->planned.plan);
+  setting.plan_s = best->planned.seconds;
+  setting.bounds = bounds;
+  setting.memory = memory;
+  setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return true;
+}
+
 /// Where classes that were chosen each by itself wait for each other, takes one algorithm for all if that takes less. In large groups an
 /// algorithm that takes long to plan is tried only if a class has chosen it.
 void choose_together(Setting& setting, std::span<const Algorithm* const> algorithms) {
@@ -380,23 +436,35 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
   return std::nullopt;
 }
 
+void refuse_choice(const RunSpec& spec, std::string_view option, std::string_view value) {
+  if (spec.choose_by) throw InputError(fmt::format("--choose: {} {} leaves nothing to choose; leave out one", option, value));
+}
+
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms) {
   if (spec.schedule) {
     if (algorithm)
       throw InputError(fmt::format("--algorithm '{}': --schedule {} is played instead; leave out one", *algorithm, *spec.schedule));
+    refuse_choice(spec, "--schedule", *spec.schedule);
     Setting setting = scheduled_setting(spec);
     refuse_too_large(setting);
     return setting;
   }
+  if (algorithm) refuse_choice(spec, "--algorithm", *algorithm);
   const Algorithm* const named = algorithm ? &named_algorithm("--algorithm", spec.collective, *algorithm, algorithms) : nullptr;
   Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
   if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
   for (Setting& other : setting.others) other.plan_limit_s = setting.plan_limit_s;
   if (named == nullptr) {
-    choose(setting, spec, algorithms);
-    for (Setting& other : setting.others) choose(other, spec_of_class(spec, *other.groups), algorithms);
-    choose_together(setting, algorithms);
+    const bool by_run_time = spec.choose_by == ChooseBy::run_time;
+    const auto choose_for = [&](Setting& each, const RunSpec& of_each) {
+      if (by_run_time && choose_by_run_time(each, algorithms)) return;
+      choose(each, of_each, algorithms);
+      if (by_run_time) each.chosen = "no time to run is estimated here; " + each.chosen;
+    };
+    choose_for(setting, spec);
+    for (Setting& other : setting.others) choose_for(other, spec_of_class(spec, *other.groups));
+    if (!by_run_time) choose_together(setting, algorithms);
     return setting;
   }
   if (const auto why_not = plan_with(setting, *named)) throw InputError(*why_not);

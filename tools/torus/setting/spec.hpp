@@ -35,6 +35,9 @@ class TypedOptions {
   std::map<std::string, std::optional<std::string>, std::less<>> values_;
 };
 
+/// What decides which algorithm is taken where none is named.
+enum class ChooseBy { model_time, run_time };
+
 /// A setting as asked for, parsed. What was left out has its default, or none where the default depends on the algorithm.
 struct RunSpec {
   Collective collective = Collective::broadcast;
@@ -57,6 +60,7 @@ struct RunSpec {
   Parameters parameters = {};
   std::optional<std::string> schedule = {};  ///< a file of another program that is played, instead of an algorithm
   std::optional<double> expected_sources = {};
+  std::optional<ChooseBy> choose_by = {};  ///< none was typed: by model time
   ExecutorKind executor = default_executor;
   unsigned threads = 0;                     ///< 0: the host's cores
   Bytes memory = 0;                         ///< of a process; 0: what the engine takes by itself

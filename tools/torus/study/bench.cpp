@@ -40,6 +40,7 @@ class Bench {
       : arguments_{arguments},
         effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
         spec_{spec_of(collective, arguments.setting)} {
+    if (arguments.algorithms) refuse_choice(spec_, "--algorithms", *arguments.algorithms);
     sizes_ = table_sizes(collective, arguments.setting["bytes"], "8:64KiB", arguments.setting);
     schedule_ = BenchSchedule(sizes_);
     if (spec_.memory == 0) spec_.memory = memory_of_a_process();  // not again where kept pages count as used
@@ -380,6 +381,7 @@ Command bench_command() {
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms,
               "names with commas between, or all; default: at each size the one that `torus run` chooses");
   add_setting_options(command, arguments->setting);
+  add_options(command, OptionGroup::choice, arguments->setting);
   command.describe("--bytes", "64,4KiB or 8:16MiB (times 4), 8:16MiB:x2, 1KiB:16KiB:+1KiB; default 8:64KiB", "SIZE,..");
   command.add("--warmup", "W", &arguments->warm_up, "runs that do not count; default: up to 2, the last one begun within 20 ms");
   command.add("--repeat", "R", &arguments->repeat,

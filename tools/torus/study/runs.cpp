@@ -30,7 +30,7 @@ TypedOptions::Pairs BenchArguments::typed() const {
 
 TypedOptions::Pairs BenchArguments::of_row() const {
   TypedOptions::Pairs row = typed();
-  const std::set<std::string_view> of_table{"bytes", "algorithms", "seconds", "against", "pairs"};
+  const std::set<std::string_view> of_table{"bytes", "algorithms", "choose", "seconds", "against", "pairs"};
   std::erase_if(row, [&](const auto& option) { return of_table.contains(option.first); });
   return row;
 }
