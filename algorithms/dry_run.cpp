@@ -84,6 +84,8 @@ double detail::least_run_s(const Machine& machine, const Request& request, const
   return weights.block * static_cast<double>(fewest_delivered(placement_of(machine, request, plan)));
 }
 
+double detail::least_run_s(std::uint64_t steps) { return weights.step * static_cast<double>(steps); }
+
 std::optional<double> detail::estimated_run_s(const Machine& machine, const Request& request, const Plan& plan, double most_s,
                                               double seconds) {
   const Request empty = emptied(request);

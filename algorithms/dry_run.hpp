@@ -1,6 +1,7 @@
 /// What dry runs tell beside what torus/run.hpp has of them.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 
@@ -17,7 +18,8 @@ Request emptied(const Request& full);
 std::optional<double> estimated_run_s(const Machine& machine, const Request& request, const Plan& plan, double most_s,
                                       double seconds = std::numeric_limits<double>::infinity());
 
-/// What that is at least, without a dry run: for the blocks that must be delivered.
+/// What that is at least, without a dry run: for the blocks that must be delivered, or for so many steps.
 double least_run_s(const Machine& machine, const Request& request, const Plan& plan);
+double least_run_s(std::uint64_t steps);
 
 }  // namespace torus::detail

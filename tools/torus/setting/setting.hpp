@@ -55,6 +55,8 @@ struct Setting {
   bool grouped() const noexcept { return groups && !groups->text().empty(); }
   /// This one and the others.
   std::vector<const Setting*> classes() const;
+  /// The model time of this class alone; infinite: not predicted.
+  double predicted_s() const;
   /// The one of these with the longest predicted model time; its formula and its bounds are what a report says.
   const Setting& slowest() const;
   /// The predicted model time of all classes at once. A step ends for all when it ends for the last, so that a class of few long steps and
@@ -76,11 +78,8 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
 /// The machine of a run whose algorithm is not named: what the options leave open is as most algorithms of the collective need it.
 Machine usual_machine(const RunSpec& spec);
 
-/// The setting of a spec, with the algorithm of that name; without a name, with the one of the least predicted model time, or the least
-/// time to run, among those that apply, can be planned and fit into the memory; a search that cannot win is left out, from 64 nodes on one
-/// that can gain 3 % at most. Classes of groups choose each for itself, or one algorithm for all where that takes less by together_s().
-/// Where nothing is predicted for sizes that differ, blocks of the mean size count; one that predicts nothing is chosen only where no other
-/// is left. What the options leave open of the machine is what a named algorithm was made for. Throws InputError.
+/// The setting of a spec, with the algorithm of that name; without a name, with the one that choose_algorithms() takes. What the options
+/// leave open of the machine is what a named algorithm was made for. Throws InputError.
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms);
 
 /// Throws InputError where it is asked by what an algorithm is chosen, beside an option that leaves nothing to choose.

@@ -1,0 +1,16 @@
+/// Which algorithm a setting takes where none is named.
+#pragma once
+
+#include <span>
+
+#include "tools/torus/setting/setting.hpp"
+
+namespace torus::command {
+
+/// Gives a setting the algorithm of the least predicted model time, or of the least time to run, among those that apply, can be planned
+/// and fit into the memory; a search that cannot win is left out, from 64 nodes on one that can gain 3 % at most. Classes of groups choose
+/// each for itself, or one algorithm for all where that takes less by together_s(). Where nothing is predicted for sizes that differ,
+/// blocks of the mean size count; one that predicts nothing is chosen only where no other is left. Throws InputError.
+void choose_algorithms(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms);
+
+}  // namespace torus::command
