@@ -72,10 +72,16 @@ void Fabric::begin_run() {
   run_.links.begin_step(0);
   run_.budget.refill();
   run_.payload.clear();
-  for (Worker& w : workers_) {
-    w.begin_run();
-    w.out.next_active = &run_.active[1].part(w.index);
-  }
+  for (Worker& w : workers_) w.begin_run();
+  called_.fill(static_cast<unsigned>(workers_.size()));  // all make nodes
+  enter(0);
+}
+
+Worker& Fabric::enter(unsigned worker) noexcept {
+  Worker& w = workers_[worker];
+  w.out.arena = &w.out.arenas[run_.now & 1U];
+  w.out.next_active = &run_.active[(run_.now + 1) & 1U].part(worker);
+  return w;
 }
 
 void Fabric::begin_step() {
@@ -83,13 +89,13 @@ void Fabric::begin_step() {
   ++run_.stamp;
   run_.links.begin_step(run_.now);
   bool single_blocks = run_.own_hops;
-  for (Worker& w : workers_) {
-    w.out.arena = &w.out.arenas[run_.now & 1U];
-    w.out.arena->clear();
-    w.out.next_active = &run_.active[(run_.now + 1) & 1U].part(w.index);
+  for (Worker& w : std::span(workers_).first(called_[(run_.now + 1) & 1U])) {
     if (std::exchange(w.findings.copied, false)) run_.no_duplicates = false;
     if (std::exchange(w.findings.bundled, false)) single_blocks = false;
   }
+  // Those that ran two steps ago have messages there that nobody reads any more.
+  for (Worker& w : workers_of_step()) w.out.arenas[run_.now & 1U].clear();
+  enter(0);
   run_.all_single_block = single_blocks && run_.no_duplicates;
   run_.payload.slots.level();
 }

@@ -1,6 +1,7 @@
 /// The network between the nodes: it ties the rooms of a run together.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -44,18 +45,28 @@ class Fabric final : public Network {
   void place_initial(Worker& w, NodeId rank, std::uint64_t seed);
   /// Starts the next step; messages of the last one can be received.
   void begin_step();
-  /// States whether one worker runs all nodes of the present step: then no other claims channels.
-  void run_alone(bool alone) noexcept { run_.single_worker = alone; }
+  /// States how many workers run the nodes of the present step, the first ones: if it is one, no other claims channels.
+  void run_by(unsigned called) noexcept {
+    called_[run_.now & 1U] = called;
+    run_.single_worker = called == 1;
+  }
+  /// A worker that begins to run nodes of the present step. On its own thread.
+  Worker& enter(unsigned worker) noexcept;
   /// Empties what a run that did not end by itself has left in queues and sets.
   void sweep();
 
   Step now() const noexcept { return run_.now; }
   std::vector<Worker>& workers() noexcept { return workers_; }
   const std::vector<Worker>& workers() const noexcept { return workers_; }
+  /// Those that have run the present step: the others have counted nothing.
+  std::span<Worker> workers_of_step() noexcept { return std::span(workers_).first(called_[run_.now & 1U]); }
+  std::span<const Worker> workers_of_step() const noexcept { return std::span(workers_).first(called_[run_.now & 1U]); }
   Payload& payload() noexcept { return run_.payload; }
   const Payload& payload() const noexcept { return run_.payload; }
   /// The nodes that run in the present step.
   ActiveSet& active() noexcept { return run_.active[run_.now & 1U]; }
+  /// Moves the groups that hold one to `out`, before the step is run.
+  void take_groups(std::vector<ActiveSet::Group>& out) { active().take_groups(called_[(run_.now + 1) & 1U], out); }
   /// Messages sent in this step or the one before, in no particular order.
   std::vector<const Message*> messages_of(Step step) const;
   bool shares_channels() const noexcept { return run_.channels.shared(); }
@@ -111,6 +122,7 @@ class Fabric final : public Network {
   ClosedNetwork closed_{*this};
   EndedNetwork ended_{*this};
   std::vector<Worker> workers_;
+  std::array<unsigned, 2> called_{};  // how many ran the present step and the one before, or made nodes, by parity
 };
 
 }  // namespace torus::detail

@@ -73,7 +73,7 @@ double byte_term(const Machine& machine, const Slab& own, std::span<const Messag
 
 void Ledger::throw_failure(std::optional<Step> step) const {
   const Findings* first = nullptr;
-  for (const Worker& w : fabric_.workers()) {
+  for (const Worker& w : fabric_.workers_of_step()) {
     const Findings& found = w.findings;
     if (found.failure && (first == nullptr || found.failed_node < first->failed_node)) first = &found;
   }
@@ -86,7 +86,7 @@ void Ledger::throw_failure(std::optional<Step> step) const {
 
 std::uint64_t Ledger::failed_node() const noexcept {
   std::uint64_t lowest = machine_.topology.nodes();
-  for (const Worker& w : fabric_.workers()) {
+  for (const Worker& w : fabric_.workers_of_step()) {
     if (w.findings.failure) lowest = std::min<std::uint64_t>(lowest, w.findings.failed_node);
   }
   return lowest;
@@ -94,7 +94,7 @@ std::uint64_t Ledger::failed_node() const noexcept {
 
 NodeId Ledger::overloaded_receiver() const noexcept {
   NodeId overloaded = machine_.topology.nodes();
-  for (const Worker& w : fabric_.workers()) {
+  for (const Worker& w : fabric_.workers_of_step()) {
     if (w.findings.suspect_receives) overloaded = std::min(overloaded, w.findings.overloaded_receiver);
   }
   return overloaded;
@@ -112,12 +112,12 @@ bool Ledger::gather_receives(RunResult& result) const {
 
 Violations Ledger::audit_step(std::span<const Message* const> messages) const {
   Violations found = audit(machine_, members_, fabric_.own(), messages);
-  for (const Worker& w : fabric_.workers()) found.add(w.findings.violations);
+  for (const Worker& w : fabric_.workers_of_step()) found.add(w.findings.violations);
   return found;
 }
 
 bool Ledger::gather_violations(RunResult& result) const {
-  const std::vector<Worker>& workers = fabric_.workers();
+  const std::span<Worker> workers = fabric_.workers_of_step();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
   const Violations found = audit_step(fabric_.messages_of(fabric_.now()));
   report_violations(found.first(), found.found(), std::nullopt, result);
@@ -155,7 +155,7 @@ StepCounts Ledger::count() {
   StepCounts counts;
   StepRecord& record = counts.record;
   NodeId phase_node = 0;
-  for (Worker& w : fabric_.workers()) {
+  for (Worker& w : fabric_.workers_of_step()) {
     Tally& tally = w.tally;
     StepRecord part = std::exchange(tally.step, {});
     const std::uint64_t singles = std::exchange(tally.single_blocks, 0);
@@ -168,7 +168,7 @@ StepCounts Ledger::count() {
     counts.combined_bytes += std::exchange(tally.combined_bytes, 0);
     counts.most_combined = std::max(counts.most_combined, std::exchange(tally.most_combined, 0));
     counts.in_flight += std::exchange(tally.activated, 0);
-    counts.ended += tally.ended;
+    ended_ += std::exchange(tally.ended, 0);
     record.messages += part.messages;
     record.control_messages += part.control_messages;
     record.hops += part.messages + std::exchange(tally.further_hops, 0);
@@ -181,6 +181,7 @@ StepCounts Ledger::count() {
       phase_node = tally.phase_node;
     }
   }
+  counts.ended = ended_;
   return counts;
 }
 

@@ -58,7 +58,7 @@ class Ledger {
   Ledger(const Machine& machine, const Members& members, Fabric& fabric) : machine_{machine}, members_{members}, fabric_{fabric} {}
 
   /// Forgets the last run.
-  void begin_run() noexcept { phase_ = 0; }
+  void begin_run() noexcept { phase_ = ended_ = 0; }
 
   /// True if a node received more messages of the last step than it has ports, which is noticed only when it runs. The violations are then
   /// in the result. To be called before throw_failure(), since what programs throw in this step comes later.
@@ -112,7 +112,8 @@ class Ledger {
   const Machine& machine_;
   const Members& members_;
   Fabric& fabric_;
-  std::size_t phase_ = 0;  // of the last step, in RunResult::phases
+  std::size_t phase_ = 0;    // of the last step, in RunResult::phases
+  std::uint64_t ended_ = 0;  // programs, of the run
 };
 
 }  // namespace torus::detail

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "runtime/base/host.hpp"
@@ -106,16 +107,16 @@ StepRunner::StepRunner(const Machine& machine, const Placement& placement, const
 
 void StepRunner::run_step(std::uint64_t expected) {
   const Items items = items_of_step(expected);
-  const bool alone = !executor_.pays(estimated_ns(expected));
-  fabric_.run_alone(alone);
-  if (alone)
+  const unsigned called = executor_.worth(estimated_ns(expected));
+  fabric_.run_by(called);
+  if (called == 1)
     run_alone(items);
   else
-    run_shared(items);
+    run_shared(items, called);
 }
 
 StepRunner::Items StepRunner::items_of_step(std::uint64_t expected) {
-  fabric_.active().take_groups(groups_);
+  fabric_.take_groups(groups_);
   // Few nodes in few groups are shared out one by one.
   const bool by_node = shuffled_ || (expected < 2048 && groups_.size() < std::size_t{8} * executor_.workers());
   if (!by_node) return {false, groups_.size(), max_batch_groups};
@@ -128,7 +129,7 @@ StepRunner::Items StepRunner::items_of_step(std::uint64_t expected) {
 }
 
 void StepRunner::run_alone(const Items& items) {
-  Worker& w = fabric_.workers()[0];
+  Worker& w = fabric_.enter(0);
   failing(w, [&] {
     for (std::uint64_t item = 0; item < items.count; item += items.max_batch) {
       run_items(items.by_node, item, std::min(item + items.max_batch, items.count), w);
@@ -137,14 +138,14 @@ void StepRunner::run_alone(const Items& items) {
   fabric_.payload().copier.fence();
 }
 
-void StepRunner::run_shared(const Items& items) {
-  std::vector<Worker>& workers = fabric_.workers();
+void StepRunner::run_shared(const Items& items, unsigned called) {
+  const std::span<Worker> workers = std::span(fabric_.workers()).first(called);
   const std::uint64_t batches_each = items.by_node && placement_.longest() >= long_block ? 64 : 16;
   const std::uint64_t batch = std::clamp<std::uint64_t>(items.count / (workers.size() * batches_each), 1, items.max_batch);
   for (std::size_t i = 0; i < workers.size(); ++i)
     workers[i].share.items.assign(items.count * i / workers.size(), items.count * (i + 1) / workers.size());
-  executor_.share([&, by_node = items.by_node, batch](unsigned worker) {
-    Worker& w = workers[worker];
+  executor_.share(called, [&, by_node = items.by_node, batch](unsigned worker) {
+    Worker& w = fabric_.enter(worker);
     failing(w, [&] {
       for (std::size_t i = 0; i < workers.size(); ++i) {  // its own share first
         Worker& owner = workers[(worker + i) % workers.size()];

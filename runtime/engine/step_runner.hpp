@@ -54,7 +54,7 @@ class StepRunner {
 
   Items items_of_step(std::uint64_t expected);
   void run_alone(const Items& items);
-  void run_shared(const Items& items);
+  void run_shared(const Items& items, unsigned called);
   double estimated_ns(std::uint64_t nodes) const;
   void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w);
   std::span<NodeId> take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room);

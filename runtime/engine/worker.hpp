@@ -67,8 +67,8 @@ struct Tally {
   Bytes combined_bytes = 0;      ///< of the arrivals of the last step
   Bytes most_combined = 0;       ///< of them, max of a node
   std::uint64_t activated = 0;   ///< nodes that this worker put into the next step
+  std::uint64_t ended = 0;       ///< programs
   std::uint64_t duplicates = 0;  ///< of the run
-  std::uint64_t ended = 0;       ///< programs, of the run
 };
 
 /// What the barrier must know of the present step. Written by inbox, outbox and step runner.
@@ -184,7 +184,6 @@ struct alignas(128) Worker {
     tally = {};
     findings = {};
     for (MessageArena& each : out.arenas) each.begin_run();
-    out.arena = &out.arenas[0];
     out.forwards_end = out.forwards.data();
     out.claims.clear();
     out.crossing.clear();

@@ -29,10 +29,10 @@ template <class T>
 using Plain = ModelledAtomics::Plain<T>;
 using Task = std::function<void(unsigned)>;
 
-/// A caller and threads that serve it: `calls` calls, and a release.
-Program gate_program(unsigned servers, int calls) {
+/// A caller and threads that serve it: calls for so many workers each, and a release.
+Program gate_program(unsigned servers, std::vector<unsigned> calls) {
   struct State {
-    BasicGate<ModelledAtomics> gate{0};
+    BasicGate<ModelledAtomics> gate{3, 0};
     Plain<int> input;
     std::array<Plain<int>, 3> output;  // of each worker: the last call that it did
     std::array<bool, 3> came{};        // in this call
@@ -42,14 +42,16 @@ Program gate_program(unsigned servers, int calls) {
   Program program;
   program.threads.emplace_back([state, calls] {
     State& s = *state;
-    for (int call = 1; call <= calls; ++call) {
+    for (int call = 1; call <= static_cast<int>(calls.size()); ++call) {
+      const unsigned called = calls[static_cast<unsigned>(call) - 1];
       s.input = call;
       s.came = {};
-      const Task task = [&s](unsigned worker) {
+      const Task task = [&s, called](unsigned worker) {
+        must(worker < called, "only those who are called join");
         must(!std::exchange(s.came[worker], true), "a worker joins a call once");
         s.output[worker] = s.input;
       };
-      s.gate.call(task);
+      s.gate.call(called, task);
       for (unsigned worker = 0; worker < 3; ++worker)
         must(!s.came[worker] || s.output[worker] == call, "what joined parts wrote is visible");
     }
@@ -62,7 +64,7 @@ Program gate_program(unsigned servers, int calls) {
 /// A call whose own part waits for a server.
 Program meeting_program() {
   struct State {
-    BasicGate<ModelledAtomics> gate{0};
+    BasicGate<ModelledAtomics> gate{3, 0};
     ModelledAtomics::Atomic<unsigned> met{0};
   };
   const auto state = std::make_shared<State>();
@@ -74,7 +76,7 @@ Program meeting_program() {
       s.met.store(1, std::memory_order_relaxed);
       s.met.notify_all();
     };
-    s.gate.call(task);
+    s.gate.call(3, task);
     s.gate.release();
   });
   program.threads.emplace_back([state] { state->gate.serve(1); });
@@ -85,7 +87,7 @@ Program meeting_program() {
 /// and the other one finds it in the next step.
 Program steps_program(unsigned servers) {
   struct State {
-    BasicGate<ModelledAtomics> gate{0};
+    BasicGate<ModelledAtomics> gate{3, 0};
     SharedRange<ModelledAtomics> nodes;
     BasicArrivalFlags<ModelledAtomics> flags{2, 2};
     std::array<std::array<Plain<int>, 2>, 2> messages;  // to a node, by parity of the step
@@ -117,7 +119,7 @@ Program steps_program(unsigned servers) {
           s.flags.raise(1 - node, node);
         }
       };
-      s.gate.call(task);
+      s.gate.call(3, task);
       must(s.ran[0] == 1 && s.ran[1] == 1, "each node runs once a step");
     }
     s.gate.release();
@@ -219,10 +221,24 @@ const std::vector<Named>& programs() {
        }},
       {"numbers and a budget for 2 workers", true, [] { return division_program(2, 5, 7); }},
       {"numbers and a budget for 3 workers", true, [] { return division_program(3, 4, 5); }},
-      {"the gate for 1 server and 1 call", true, [] { return gate_program(1, 1); }},
+      {"the gate for 1 server and 1 call", true, [] { return gate_program(1, {2}); }},
       {"a call that waits for its server", true, meeting_program},
-      {"the gate for 1 server and 2 calls", !slow, [] { return gate_program(1, 2); }},
-      {"the gate for 2 servers and 2 calls", false, [] { return gate_program(2, 2); }},
+      {"the gate for 1 server and 2 calls", !slow,
+       [] {
+         return gate_program(1, {2, 3});
+       }},
+      {"the gate for 1 server that is called, not called, called", false,
+       [] {
+         return gate_program(1, {2, 1, 2});
+       }},
+      {"the gate for 2 servers and 2 calls", false,
+       [] {
+         return gate_program(2, {3, 3});
+       }},
+      {"the gate for 2 servers, of whom one call is for the first", false,
+       [] {
+         return gate_program(2, {3, 2});
+       }},
       {"two steps of 1 server", false, [] { return steps_program(1); }},
       {"two steps of 2 servers", false, [] { return steps_program(2); }},
   };

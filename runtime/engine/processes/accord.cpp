@@ -147,7 +147,7 @@ bool Accord::end_step(StepCounts& counts, LocalCounts& local, bool stop, RunResu
     boxes = border_.nothing();
   }
   Summary mine{.counts = counts, .phase = hash_of(counts.record.phase), .far = far, .stop = stop};
-  for (const Worker& each : workers) {
+  for (const Worker& each : fabric_.workers_of_step()) {
     const Findings& found = each.findings;
     mine.failed |= found.failure != nullptr;
     mine.suspect |= found.suspect;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <torus/topology.hpp>
@@ -57,15 +58,17 @@ class ActiveSet {
 
   Part& part(unsigned worker) noexcept { return parts_[worker]; }
 
-  /// Moves the groups that hold an active node to `out`, ascending, and forgets the groups. One thread, after the barrier.
-  void take_groups(std::vector<Group>& out) {
+  /// Moves the groups that hold an active node to `out`, ascending, and forgets the groups. workers: how many may have put one in, the
+  /// first ones. One thread, after the barrier.
+  void take_groups(unsigned workers, std::vector<Group>& out) {
+    const std::span<Part> parts = std::span(parts_).first(workers);
     out.clear();
     const std::size_t size = parts_.front().upper_.size();
     for (std::size_t at = 0; at < size; at += 8) {
       std::uint64_t upper = 0;
-      for (Part& part : parts_) upper |= take_word(part.upper_, at);
+      for (Part& part : parts) upper |= take_word(part.upper_, at);
       each_set_byte(upper, [&](std::size_t i) {
-        for (std::size_t group = 64 * (at + i); group < 64 * (at + i + 1); group += 8) take_groups_of_word(group, out);
+        for (std::size_t group = 64 * (at + i); group < 64 * (at + i + 1); group += 8) take_groups_of_word(parts, group, out);
       });
     }
   }
@@ -111,11 +114,11 @@ class ActiveSet {
   }
   static std::uint32_t bit_of(std::size_t worker) noexcept { return 1U << (worker % 32); }
 
-  void take_groups_of_word(std::size_t first, std::vector<Group>& out) {
+  static void take_groups_of_word(std::span<Part> parts, std::size_t first, std::vector<Group>& out) {
     std::array<std::uint32_t, 8> workers{};
     std::uint64_t any = 0;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::uint64_t word = take_word(parts_[i].groups_, first);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::uint64_t word = take_word(parts[i].groups_, first);
       any |= word;
       each_set_byte(word, [&](std::size_t byte) { workers[byte] |= bit_of(i); });
     }

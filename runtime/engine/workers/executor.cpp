@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -28,8 +29,9 @@ std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_co
 /// How long a worker of run() spins before it takes the part of a worker that has not joined.
 std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers) / 10; }
 
-// Estimates in nanoseconds; they affect only speed. A shorter task ends before other workers notice it.
-constexpr double worth_sharing = 8'000;
+// Estimates in nanoseconds; they affect only speed. A shorter task ends before other workers notice it; a worker that is called costs the
+// caller some cache lines before and after the call.
+constexpr double worth_sharing = 8'000, call_of_worker = 500;
 constexpr double first_start = 1'000'000, later_start = 50'000;
 
 /// Starts the threads 1..workers-1. Where the system does not start them all, throws RunError, after `dismiss` has made those end that it
@@ -54,12 +56,13 @@ std::vector<std::jthread> start_threads(unsigned workers, bool fewer_do, Body bo
 class SerialExecutor final : public Executor {
  public:
   SerialExecutor() : Executor(1, 0) {}
-  void share(const std::function<void(unsigned)>& task) override { task(0); }
+  using Executor::share;
+  void share(unsigned, const std::function<void(unsigned)>& task) override { task(0); }
 };
 
 class ThreadsExecutor final : public Executor {
  public:
-  ThreadsExecutor(unsigned workers, bool fewer_do) : Executor(workers, patience_for(workers)), gate_{spins_for(workers)} {
+  ThreadsExecutor(unsigned workers, bool fewer_do) : Executor(workers, patience_for(workers)), gate_(workers, spins_for(workers)) {
     gate_.lend();
     threads_ = start_threads(
         workers, fewer_do, [this](unsigned worker) { gate_.serve(worker); }, [this] { gate_.release(); });
@@ -68,9 +71,10 @@ class ThreadsExecutor final : public Executor {
 
   unsigned threads() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
 
-  void share(const std::function<void(unsigned)>& task) override {
-    if (workers() == 1) return task(0);
-    gate_.call(task);
+  using Executor::share;
+  void share(unsigned called, const std::function<void(unsigned)>& task) override {
+    if (called == 1) return task(0);
+    gate_.call(called, task);
   }
 
  private:
@@ -84,7 +88,7 @@ class TbbExecutor final : public Executor {
  public:
   TbbExecutor(unsigned workers, bool fewer_do)
       : Executor(workers, patience_for(workers)),
-        gate_{spins_for(workers)},
+        gate_(workers, spins_for(workers)),
         fewer_do_{fewer_do},
         threads_{workers},
         arena_(static_cast<int>(workers)) {
@@ -92,10 +96,12 @@ class TbbExecutor final : public Executor {
   }
   ~TbbExecutor() noexcept override { release(); }
 
-  void share(const std::function<void(unsigned)>& task) override {
+  using Executor::share;
+  void share(unsigned called, const std::function<void(unsigned)>& task) override {
+    if (called == 1) return task(0);
     if (threads_ > 1 && !gate_.lent()) borrow();
     if (threads_ == 1) return task(0);
-    gate_.call(task);
+    gate_.call(called, task);
   }
 
   unsigned threads() const noexcept override { return threads_; }
@@ -170,14 +176,14 @@ class TbbExecutor final : public Executor {
 
 }  // namespace
 
-void Executor::run(const std::function<void(unsigned)>& task) {
+void Executor::run_on(unsigned called, const std::function<void(unsigned)>& task) {
   for (std::atomic<bool>& taken : taken_) taken.store(false, std::memory_order_relaxed);  // published by the gate
-  share([this, &task](unsigned worker) {
+  share(called, [this, called, &task](unsigned worker) {
     std::uint32_t spin = 0;
     for (unsigned i = 0; i < workers(); ++i) {
       const unsigned part = (worker + i) % workers();
       std::atomic<bool>& taken = taken_[part];
-      while (i > 0 && spin < patience_ && !taken.load(std::memory_order_relaxed)) {
+      while (i > 0 && part < called && spin < patience_ && !taken.load(std::memory_order_relaxed)) {
         detail::relax();
         ++spin;
       }
@@ -186,19 +192,16 @@ void Executor::run(const std::function<void(unsigned)>& task) {
   });
 }
 
-void Executor::run(double ns, const std::function<void(unsigned)>& task) {
-  if (pays(ns)) return run(task);
-  for (unsigned part = 0; part < workers(); ++part) task(part);
-}
-
-bool Executor::pays(double ns) noexcept {
-  if (workers() == 1 || ns < worth_sharing) return false;
+unsigned Executor::worth(double ns) noexcept {
+  if (workers() == 1 || ns < worth_sharing) return 1;
+  const unsigned called =
+      std::clamp(static_cast<unsigned>(std::min(std::sqrt(ns / call_of_worker), 1e6)), 2U, workers());  // least ns / c + c times a call
   const double start = start_ns();
-  if (start == 0) return true;
+  if (start == 0) return called;
   alone_ns_ += ns;
-  if (alone_ns_ < start) return false;
+  if (alone_ns_ < start) return 1;
   alone_ns_ = 0;
-  return true;
+  return called;
 }
 
 std::string_view name(ExecutorKind kind) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include <torus/error.hpp>
 
@@ -17,23 +18,24 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Lets threads join the calls of one caller.
+/// Lets threads join the calls of one caller, who names how many workers a call is for.
 ///
 /// Guarantees. call() returns when its own part and those of all who joined have returned; what they wrote is visible then. It never waits
-/// for a thread that has not joined. A thread that serves joins each call that it comes to while the call's own part runs. serve() returns
-/// soon after release().
+/// for a thread that has not joined. A thread that serves as a worker that is called joins each call that it comes to while the call's own
+/// part runs; the others are not woken. serve() returns soon after release().
 ///
-/// Design. `gate_` holds an open bit and the number of threads that joined the present call. A thread joins by incrementing it while the
-/// bit is set; the caller closes the gate by clearing the bit, and from then on knows how many must leave. `generation_` counts the calls,
-/// and is what threads spin on and sleep on.
+/// Design. `gate_` holds an open bit, the number of workers that the present call is for, and the number of threads that joined it. A
+/// thread joins by incrementing that while the bit is set; the caller closes the gate by clearing the bit, and from then on knows how many
+/// must leave. `calls_` counts the calls. Each worker has a seat with the last call that it is wanted for, on a cache line of its own: on
+/// this its thread spins and sleeps. So a call writes as many lines as it wakes workers, one after the other without waiting for any.
 ///
 /// Caveats. There is one caller. It lends again only after all serving threads have left. Each thread that serves at the same time needs a
-/// worker number of its own, and none is 0: that is the caller.
+/// worker number of its own, from 1 on: 0 is the caller.
 template <class Atomics>
 class BasicGate {
  public:
   /// spins: how long a thread spins before it sleeps; 0 where there are more threads than cores.
-  explicit BasicGate(std::uint32_t spins) noexcept : spins_{spins} {}
+  BasicGate(unsigned workers, std::uint32_t spins) : spins_{spins}, seats_(workers) { TORUS_ASSERT(workers <= joined_bits); }
 
   /// serve() stays from now on.
   void lend() noexcept {
@@ -45,58 +47,74 @@ class BasicGate {
   /// Makes serve() return in all threads. Does not wait for that.
   void release() noexcept {
     TORUS_ASSERT(lent());
-    lent_.store(false, std::memory_order_relaxed);  // published by generation_
-    wake();
+    lent_.store(false, std::memory_order_relaxed);  // published by the seats
+    ++calls_;
+    wake(workers());
   }
 
-  /// Runs task(0) here and task(worker) on the threads that join meanwhile.
-  void call(const std::function<void(unsigned)>& task) {
+  /// Runs task(0) here and task(worker) on the threads of workers 1..called-1 that join meanwhile.
+  void call(unsigned called, const std::function<void(unsigned)>& task) {
+    TORUS_ASSERT(called >= 1 && called <= workers());
     TORUS_ASSERT((gate_.load(std::memory_order_relaxed) & open) == 0);
     task_ = &task;
     left_.store(0, std::memory_order_relaxed);
-    ++called_;
-    gate_.store(open, std::memory_order_release);           // pairs with the acquire of whoever joins: task_, called_ and left_ are visible
-    generation_.store(called_, std::memory_order_release);  // pairs with the acquire in wait_until(): who is woken finds the gate open
-    generation_.notify_all();
+    ++calls_;
+    // The release pairs with the acquire of whoever joins: task_, calls_ and left_ are visible.
+    gate_.store(open | called << called_shift, std::memory_order_release);
+    wake(called);
     task(0);
-    const std::uint32_t joined = gate_.fetch_and(~open, std::memory_order_relaxed) & ~open;
+    const std::uint32_t joined = gate_.fetch_and(~open, std::memory_order_relaxed) & joined_bits;
     wait_until(left_, [joined](std::uint32_t left) { return left == joined; });
   }
 
   /// Joins calls as `worker` until release(); returns at once where nothing is lent.
   void serve(unsigned worker) {
     if (!lent()) return;
-    for (std::uint32_t seen = generation_.load(std::memory_order_relaxed) - 1;;) {
+    const Counter& wanted = seats_[worker].wanted;
+    for (std::uint32_t seen = wanted.load(std::memory_order_relaxed) - 1;;) {
       // Not a later one than was waited for: it may count the release, which lent() has not seen then.
-      seen = wait_until(generation_, [seen](std::uint32_t generation) { return static_cast<std::int32_t>(generation - seen) > 0; });
+      seen = wait_until(wanted, [seen](std::uint32_t call) { return static_cast<std::int32_t>(call - seen) > 0; });
       if (!lent()) return;
       std::uint32_t gate = gate_.load(std::memory_order_relaxed);
-      while ((gate & open) != 0 && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      while (is_for(worker, gate) && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
       }
-      if ((gate & open) == 0) continue;  // too late
-      // This may be a later call than the one that woke this thread, and generation_ may not count it yet. It must not be joined twice.
-      seen = called_;
+      if (!is_for(worker, gate)) continue;  // too late
+      // This may be a later call than the one that woke this thread, and its seat may not say so yet. It must not be joined twice.
+      seen = calls_;
       (*task_)(worker);
       // The release pairs with the acquire of the caller in wait_until(): what this part wrote is visible. The acquire pairs with the
       // releases of the others: the last to leave sees all who joined, and wakes the caller.
       const std::uint32_t left = left_.fetch_add(1, std::memory_order_acq_rel) + 1;
-      if (left == (gate_.load(std::memory_order_relaxed) & ~open)) left_.notify_one();
+      if (left == (gate_.load(std::memory_order_relaxed) & joined_bits)) left_.notify_one();
     }
   }
 
  private:
   using Counter = typename Atomics::template Atomic<std::uint32_t>;
-  static constexpr std::uint32_t open = 1U << 31U;
+  static constexpr std::uint32_t open = 1U << 31U, called_shift = 16, joined_bits = (1U << 15U) - 1;
 
-  void wake() noexcept {
-    generation_.store(++called_, std::memory_order_release);  // pairs with the acquire in wait_until(): lent_ is visible
-    generation_.notify_all();
+  struct alignas(64) Seat {
+    Counter wanted{0};
+  };
+
+  unsigned workers() const noexcept { return static_cast<unsigned>(seats_.size()); }
+  /// Whether the gate is open for a worker.
+  static bool is_for(unsigned worker, std::uint32_t gate) noexcept {
+    return (gate & open) != 0 && worker < ((gate & ~open) >> called_shift);
+  }
+
+  void wake(unsigned called) noexcept {
+    for (unsigned worker = 1; worker < called; ++worker) {
+      // The release pairs with the acquire in wait_until(): who is woken finds the gate open, or lent_ as release() left it.
+      seats_[worker].wanted.store(calls_, std::memory_order_release);
+      seats_[worker].wanted.notify_one();
+    }
   }
 
   /// Spins, then sleeps. Returns the value that was waited for. The acquire pairs with the release of call(), of release() and of those who
   /// leave.
   template <class Done>
-  std::uint32_t wait_until(Counter& counter, Done done) const {
+  std::uint32_t wait_until(const Counter& counter, Done done) const {
     for (std::uint32_t spin = 0; true; ++spin) {
       const std::uint32_t value = counter.load(std::memory_order_acquire);
       if (done(value)) return value;
@@ -108,10 +126,10 @@ class BasicGate {
   }
 
   const std::uint32_t spins_;
+  std::vector<Seat> seats_;  // by worker
   // What a thread needs to join is one cache line; what it writes when it leaves is another.
-  alignas(64) Counter generation_{0};                                                      // calls and releases
-  Counter gate_{0};                                                                        // the open bit, and how many have joined
-  typename Atomics::template Plain<std::uint32_t> called_ = 0;                             // as generation_; written while nobody is in
+  alignas(64) Counter gate_{0};                                                            // the open bit, how many are called and joined
+  typename Atomics::template Plain<std::uint32_t> calls_ = 0;                              // and releases; written while nobody is in
   typename Atomics::template Plain<const std::function<void(unsigned)>*> task_ = nullptr;  // likewise
   typename Atomics::template Atomic<bool> lent_{false};
   alignas(64) Counter left_{0};  // how many of those who joined have returned

@@ -33,8 +33,8 @@ ExecutorKind parse_executor(std::string_view text);
 ///
 /// Design. A gate: a call opens it, workers that are ready join, and the caller closes it when its own part is done. `threads` starts its
 /// threads at once; `tbb` borrows one for each worker but the first in the first call after construction or release(). They spin between
-/// calls, because the next step mostly follows within microseconds, and then sleep. Callers that know what a task takes ask pays() first:
-/// starting threads costs more than a short run does.
+/// calls, because the next step mostly follows within microseconds, and then sleep. Callers that know what a task takes ask worth() first:
+/// starting threads costs more than a short run does, and each worker costs the caller part of a microsecond a call.
 ///
 /// Caveats. A task must not throw. One caller at a time, and no call from within a task of the same executor.
 class Executor {
@@ -47,19 +47,21 @@ class Executor {
   /// Threads that do their work: one a worker, or fewer where the system has started no more and those would do.
   virtual unsigned threads() const noexcept { return workers(); }
 
-  /// Calls task(0) on the calling thread, and task(worker) at most once on each worker that joins before task(0) returns. For tasks that
-  /// share their work among the workers that join.
-  virtual void share(const std::function<void(unsigned)>& task) = 0;
+  /// Calls task(0) on the calling thread, and task(worker) at most once on each of the workers 1..called-1 that joins before task(0)
+  /// returns. For tasks that share their work among the workers that join. called: 1..workers().
+  virtual void share(unsigned called, const std::function<void(unsigned)>& task) = 0;
+  void share(const std::function<void(unsigned)>& task) { share(workers(), task); }
 
   /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 50 microseconds, else on one that has
   /// finished its own part. For work that belongs to a worker, such as the first touch of its memory.
-  void run(const std::function<void(unsigned)>& task);
-  /// The same for a task that takes one thread some `ns` nanoseconds: on the calling thread alone if sharing does not pay.
-  void run(double ns, const std::function<void(unsigned)>& task);
+  void run(const std::function<void(unsigned)>& task) { run_on(workers(), task); }
+  /// The same for a task that takes one thread some `ns` nanoseconds: on as many workers as it is worth.
+  void run(double ns, const std::function<void(unsigned)>& task) { run_on(worth(ns), task); }
 
-  /// Whether it pays to share a task that takes one thread some `ns` nanoseconds. Until threads have been borrowed, it does once all that
-  /// was asked for has taken as long as borrowing them: whatever follows, at most twice the time of the best choice is lost.
-  bool pays(double ns) noexcept;
+  /// How many workers a task that takes one thread some `ns` nanoseconds is worth: those with which it ends first, where each costs the
+  /// caller part of a microsecond; 1 if sharing does not pay. Until threads have been borrowed, it does once all that was asked for has
+  /// taken as long as borrowing them: whatever follows, at most twice the time of the best choice is lost.
+  unsigned worth(double ns) noexcept;
 
   /// Gives borrowed threads back. The engine calls it at the end of a run, so that an idle engine holds no thread of oneTBB. `threads`
   /// keeps its own.
@@ -73,6 +75,8 @@ class Executor {
   Executor(unsigned workers, std::uint32_t patience) : taken_(workers), patience_{patience} {}
 
  private:
+  void run_on(unsigned called, const std::function<void(unsigned)>& task);
+
   std::vector<std::atomic<bool>> taken_;  // the parts of run() that a worker has begun
   std::uint32_t patience_;
   double alone_ns_ = 0;  // of the tasks that were not shared for want of threads

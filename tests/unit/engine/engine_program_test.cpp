@@ -341,6 +341,39 @@ TEST_CASE("what starts a node can make its program and call nothing else", "[uni
   }
 }
 
+TEST_CASE("steps of many, of few and of some nodes in turn are the same, however many workers are called for each", "[unit]") {
+  const Machine machine(Topology::parse("64x64"));
+  const Word word = 7;
+  const auto program = [word](Node& self) -> Program {
+    self.send({{1, 1}}, support::no_blocks, std::span<const Word>(&word, 1));  // all nodes
+    co_await self.arrival();
+    const std::int32_t row = self.coordinate(0);
+    if (row == 0) {
+      for (int turn = 0; turn < 6; ++turn) {  // a row
+        self.send({{1, turn % 2 == 0 ? 1 : -1}}, support::no_blocks, std::span<const Word>(&word, 1));
+        co_await self.step();
+      }
+    } else {
+      co_await self.arrival();
+    }
+    for (int wave = 0; wave < 3; ++wave) {  // one row after the other, up to three at a time
+      if (row < 63) self.send({{0, 1}}, support::no_blocks, std::span<const Word>(&word, 1));
+      if (wave < 2 && row == 0) co_await self.step();
+      if (wave < 2 && row > 0) co_await self.arrival();
+    }
+  };
+  const Placement placement = Placement::resident(machine.topology, 1, 8);
+  const support::Outcome alone = support::emulate(machine, placement, program, {ExecutorKind::serial, 1});
+  REQUIRE(alone.result.good());
+  CHECK(alone.trace.size() == 4096 + 6 * 64 + 3 * 63 * 64);
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const support::Outcome outcome = support::emulate(machine, placement, program, workers);
+    CHECK(outcome.trace == alone.trace);
+    CHECK(support::text_of(machine, outcome.result) == support::text_of(machine, alone.result));
+  }
+}
+
 TEST_CASE("an engine can be used again after a run that broke a rule or hung", "[unit]") {
   const Machine machine(Topology::parse("16x16"), 1, Switching::packet);
   const auto good = [](Node& self) -> Program {

@@ -109,11 +109,50 @@ TEST_CASE("every part is done also where oneTBB lends no thread at all", "[unit]
   }
 }
 
+TEST_CASE("a call is for its first workers alone, and every part is done also by these", "[unit]") {
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const auto executor = make_executor(workers.executor, workers.threads);
+    std::vector<std::atomic<unsigned>> calls(executor->workers());
+    bool others_called = false;
+    bool nobody_twice = true;
+    for (unsigned round = 0; round < 300; ++round) {
+      const unsigned called = 1 + round % executor->workers();
+      for (auto& count : calls) count = 0;
+      executor->share(called, [&](unsigned worker) { ++calls[worker]; });
+      for (unsigned worker = 0; worker < executor->workers(); ++worker) {
+        nobody_twice = nobody_twice && calls[worker] <= 1;
+        others_called = others_called || (worker >= called && calls[worker] > 0);
+      }
+      if (round % 7 == 0) executor->release();
+    }
+    CHECK_FALSE(others_called);
+    CHECK(nobody_twice);
+
+    std::vector<std::atomic<unsigned>> parts(executor->workers());
+    executor->run(1e4, [&](unsigned part) { ++parts[part]; });  // worth four workers at most
+    for (const auto& count : parts) CHECK(count == 1);
+  }
+}
+
+TEST_CASE("more work is worth more workers, none of whom costs more than he saves", "[unit]") {
+  const auto executor = make_executor(ExecutorKind::threads, 40);
+  unsigned before = 1;
+  for (double ns = 1; ns < 1e9; ns *= 1.1) {
+    const unsigned called = executor->worth(ns);
+    CAPTURE(ns, called);
+    CHECK(called >= before);
+    if (called > 2) CHECK(ns / (called - 1) - ns / called > 400);  // the least that a call of one costs
+    before = called;
+  }
+  CHECK(before == 40);
+}
+
 TEST_CASE("a short task stays on the calling thread, and threads are borrowed once the work is worth it", "[unit]") {
-  CHECK_FALSE(make_executor(ExecutorKind::serial, 1)->pays(1e12));
+  CHECK(make_executor(ExecutorKind::serial, 1)->worth(1e12) == 1);
   const auto own = make_executor(ExecutorKind::threads, 2);
-  CHECK_FALSE(own->pays(100));
-  CHECK(own->pays(1e5));
+  CHECK(own->worth(100) == 1);
+  CHECK(own->worth(1e5) == 2);
   std::vector<unsigned> parts(2);
   own->run(100, [&](unsigned part) { ++parts[part]; });
   CHECK(parts == std::vector<unsigned>{1, 1});
@@ -121,11 +160,11 @@ TEST_CASE("a short task stays on the calling thread, and threads are borrowed on
 
   const auto tasks_alone = [](Executor& executor) {
     unsigned alone = 0;
-    while (alone < 1000 && !executor.pays(1e4)) ++alone;
+    while (alone < 1000 && executor.worth(1e4) == 1) ++alone;
     return alone;
   };
   const auto lent = make_executor(ExecutorKind::tbb, 2);
-  CHECK_FALSE(lent->pays(100));
+  CHECK(lent->worth(100) == 1);
   const unsigned before_threads = tasks_alone(*lent);
   CHECK(before_threads > 0);
   CHECK(before_threads < 1000);
@@ -134,7 +173,7 @@ TEST_CASE("a short task stays on the calling thread, and threads are borrowed on
     CHECK(tasks_alone(*make_executor(ExecutorKind::tbb, 2)) >= before_threads);
   }
   lent->run([](unsigned) {});
-  CHECK(lent->pays(1e4));
+  CHECK(lent->worth(1e4) == 2);
   lent->release();
   const unsigned after_threads = tasks_alone(*lent);  // they only have to wake up
   CHECK(after_threads > 0);
