@@ -99,7 +99,8 @@ double least_time_s(const Machine& machine, const Request& request, std::uint32_
   const std::uint64_t leave = std::min(channels_of(machine.topology, root), static_cast<std::uint64_t>(machine.ports));
   const auto steps = static_cast<double>(ceil_div<std::uint64_t>(segments, std::max<std::uint64_t>(1, leave)) - 1 +
                                          static_cast<std::uint64_t>(machine.topology.eccentricity(root)));
-  return machine.cost.steps(steps, steps * static_cast<double>(request.bytes / segments), steps);
+  const Bytes shortest = request.bytes / segments;
+  return machine.cost.steps(steps, steps * static_cast<double>(shortest), steps);
 }
 
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
