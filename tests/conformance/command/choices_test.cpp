@@ -51,7 +51,7 @@ TEST_CASE("no algorithm that is planned soon is estimated to run sooner than the
     spec.choose_by.reset();
     turned += make_setting(spec, std::nullopt, catalogue()).algorithm != chosen.algorithm ? 1 : 0;
     for (const Algorithm* algorithm : catalogue()) {
-      if (algorithm->collective != facts.collective || algorithm->offer != nullptr) continue;
+      if (algorithm->collective != facts.collective || algorithm->offer != nullptr || algorithm->plan.searches()) continue;
       Setting other = open_setting(usual_machine(spec), make_request(spec), spec);
       if (plan_with(other, *algorithm)) continue;
       ++others;
