@@ -16,6 +16,7 @@
 #include "algorithms/common/received.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/lines/segment.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast::dimension_wise {
 
@@ -105,7 +106,9 @@ Plan plan(const Machine& machine, const Request& request) {
   const std::string formula = machine.ports == 1 ? "sum of ceil(log_2 n)"
                                                  : "sum of: ring ceil(log_3 n), line ceil(log_3 (2*longer side+1)), complete ceil(log_" +
                                                        std::to_string(machine.ports + 1) + " n)";
-  return whole_message_plan(request, steps, formula, program, 2);
+  Plan plan = whole_message_plan(request, steps, formula, program, 2);
+  plan.message_bytes = bytes_of_messages(1) / 2;  // each node is told once
+  return plan;
 }
 
 constexpr std::array terms{Term{"p", "ports that a node uses at once"}, Term{"m", "nodes on the longer side of the root, on a line"}};

@@ -31,6 +31,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/played_schedule.hpp"
 #include "algorithms/search/round_search.hpp"
 #include "algorithms/trees/centre.hpp"
@@ -72,6 +73,7 @@ Plan plan_in(std::uint32_t segments, const Machine& machine, const Request& requ
   plan.formula = "T, T = " + std::to_string(found->steps()) + " by search";
   reduction::play(plan, machine, request,
                   std::make_shared<const Schedule>(found->renumbered([&](BlockId segment) { return BlockId{root} * segments + segment; })));
+  if (segments == 1) plan.message_bytes = bytes_of_messages(1) / 2;  // each node is told once
   plan.notes = {{"segments", std::to_string(segments)}};
   return plan;
 }

@@ -21,6 +21,7 @@
 #include "algorithms/common/received.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/lines/segment.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast::tsai_mckinley {
 namespace {
@@ -111,6 +112,9 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan = whole_message_plan(request, schedule->end, column > 0 ? "p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1" : "p",
                                  [schedule](Node& self) { return program(self, *schedule); });
   plan.channel_bytes += static_cast<double>(column) * sizeof(Word);
+  // Each node is told once, by a message of one cache line, and in the column of two.
+  const Bytes nodes = machine.topology.nodes(), lines = nodes + static_cast<Bytes>(schedule->height) - 1;
+  plan.message_bytes = (bytes_of_messages(1) / 2 * lines + nodes - 1) / nodes;
   return plan;
 }
 

@@ -241,7 +241,8 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = "sum of the lines through the root";
   plan.channel_bytes = static_cast<double>(reduces ? plan.steps : tree->bundled()) * static_cast<double>(request.bytes);
   plan.combined_bytes = reduces ? static_cast<double>(tree->received()) * static_cast<double>(request.bytes) : 0;
-  if (reduces) plan.message_bytes = bytes_of_messages(1) / 2;  // each node sends once
+  // Each node is told once, or sends once. Of a bundle three blocks may begin a cache line, and each travels in both of two steps.
+  plan.message_bytes = bytes_of_messages(1) / 2 + (reduces ? 0 : 2 * 64 / 3 + 1);
   if (request.collective == Collective::scatter) {
     plan.table_bytes = 4 * sizeof(NodeId) * machine.topology.nodes();  // a list of a subtree, which ends with the send
     plan.node_bytes += 64;                                             // children: each node is the child of one

@@ -101,6 +101,9 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
   const std::uint64_t blocks =
       half->pieces() * (request.collective == Collective::multinode_broadcast ? request.sources.size() : machine.topology.nodes());
   if (machine.contention == Contention::share) plan.message_bytes = bytes_of_messages(std::min(ports, blocks));
+  if (request.collective == Collective::multinode_broadcast && machine.switching == Switching::packet)
+    plan.message_bytes = std::min({plan.message_bytes, bytes_of_messages(1) / 2 * blocks,  // each comes to a node once
+                                   static_cast<Bytes>(std::ceil(load.messages * static_cast<double>(bytes_of_messages(1) * blocks)))});
   if (facts_of(request.collective).combines)
     plan.message_bytes += (machine.switching == Switching::packet ? 2 : 3) * sizeof(BlockId) * blocks;
   else if (machine.switching == Switching::packet)

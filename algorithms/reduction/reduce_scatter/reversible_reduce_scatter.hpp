@@ -46,10 +46,12 @@ class Sends {
 class ReversibleReduceScatter {
  public:
   /// Sums over the steps, in blocks: of the most on a channel, and of the most that a node combines; and of the most seconds that a channel
-  /// takes for each byte of a block, where channels differ in speed and that is known.
+  /// takes for each byte of a block, where channels differ in speed and that is known. And the most messages with one block in a step of an
+  /// all-gather, over the nodes.
   struct Load {
     std::uint64_t channel = 0, combined = 0;
     double channel_byte_s = 0;
+    double messages = 1;
   };
 
   virtual ~ReversibleReduceScatter() = default;

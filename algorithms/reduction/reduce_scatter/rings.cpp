@@ -245,8 +245,13 @@ void Rings::mirrored_sends(const Node& self, std::uint64_t step, Sends& out) con
 }
 
 Rings::Load Rings::load() const {
-  Load sum;
+  Load sum{.messages = 0};
   for (std::uint32_t phase = 0; phase < phases(); ++phase) {
+    for (std::uint32_t part = 0; part < parts_; ++part) {  // a block goes both ways along a line, or to all of a complete dimension
+      const DimensionShape& line = axis_of(part, phase).line;
+      const std::int32_t others = line.extent - 1, at_once = line.wiring == Wiring::complete ? others : std::min(2, others);
+      sum.messages = std::max(sum.messages, static_cast<double>(at_once) / line.extent);
+    }
     for (std::uint32_t step = 0; step < phase_steps_[phase]; ++step) {
       std::uint64_t channel = 0, combined = 0;
       for (std::uint32_t part = 0; part < parts_; ++part) {
