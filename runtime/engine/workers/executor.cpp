@@ -30,8 +30,8 @@ std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_co
 std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers) / 10; }
 
 // Estimates in nanoseconds; they affect only speed. A shorter task ends before other workers notice it; a worker that is called costs the
-// caller some cache lines before and after the call.
-constexpr double worth_sharing = 8'000, call_of_worker = 500;
+// caller some cache lines before and after the call, and a system call if it sleeps.
+constexpr double worth_sharing = 8'000, call_of_spinning = 500, call_of_sleeping = 2'000;
 constexpr double first_start = 1'000'000, later_start = 50'000;
 
 /// Starts the threads 1..workers-1. Where the system does not start them all, throws RunError, after `dismiss` has made those end that it
@@ -194,8 +194,9 @@ void Executor::run_on(unsigned called, const std::function<void(unsigned)>& task
 
 unsigned Executor::worth(double ns) noexcept {
   if (workers() == 1 || ns < worth_sharing) return 1;
-  const unsigned called =
-      std::clamp(static_cast<unsigned>(std::min(std::sqrt(ns / call_of_worker), 1e6)), 2U, workers());  // least ns / c + c times a call
+  const double call = patience_ > 0 ? call_of_spinning : call_of_sleeping;
+  const auto called =
+      static_cast<unsigned>(std::clamp(std::sqrt(ns / call), 2.0, static_cast<double>(workers())));  // least ns / called + call * called
   const double start = start_ns();
   if (start == 0) return called;
   alone_ns_ += ns;

@@ -59,8 +59,9 @@ class Executor {
   void run(double ns, const std::function<void(unsigned)>& task) { run_on(worth(ns), task); }
 
   /// How many workers a task that takes one thread some `ns` nanoseconds is worth: those with which it ends first, where each costs the
-  /// caller part of a microsecond; 1 if sharing does not pay. Until threads have been borrowed, it does once all that was asked for has
-  /// taken as long as borrowing them: whatever follows, at most twice the time of the best choice is lost.
+  /// caller part of a microsecond, or two where there are more workers than cores; 1 if sharing does not pay. Until threads have been
+  /// borrowed, it does once all that was asked for has taken as long as borrowing them: whatever follows, at most twice the time of the
+  /// best choice is lost.
   unsigned worth(double ns) noexcept;
 
   /// Gives borrowed threads back. The engine calls it at the end of a run, so that an idle engine holds no thread of oneTBB. `threads`
