@@ -317,10 +317,16 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.route_hops = plan.steps;
   plan.formula = "sum T_i";
   std::int32_t most_sent = 1;
-  for (const Dimension d : dimensions)
-    most_sent = std::max(most_sent, machine.topology.wiring(d) == Wiring::complete ? machine.topology.extent(d) - 1 : 2);
-  plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(std::min(most_sent, machine.ports)), 2, 1);
-  plan.copies = machine.topology.nodes();  // what a node has sent, beside what its registers hold
+  std::uint32_t most_vectors = plan.registers + 1;  // that a node holds and has on the way
+  for (const Phase& phase : *phases) {
+    const std::int32_t sent =
+        std::min(machine.topology.wiring(phase.dimension()) == Wiring::complete ? phase.places() - 1 : 2, machine.ports);
+    most_sent = std::max(most_sent, sent);
+    const std::uint32_t begins_with = &phase == &phases->front() ? 1 : 2;
+    most_vectors = std::max(most_vectors, begins_with * (1 + static_cast<std::uint32_t>(sent)));
+  }
+  plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(most_sent), 2, 1);
+  plan.copies = std::uint64_t{machine.topology.nodes()} * (most_vectors - plan.registers);
   return plan;
 }
 
