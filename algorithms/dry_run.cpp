@@ -71,6 +71,8 @@ std::uint64_t fewest_delivered(const Placement& placement) {
 /// What a run consists of, in seconds of the host of bench/results.md.
 constexpr struct { double step = 0.4e-6, message = 50e-9, block = 10e-9, byte = 0.05e-9; } weights;
 
+double least_s(const Placement& placement) { return weights.block * static_cast<double>(fewest_delivered(placement)); }
+
 }  // namespace
 
 Request detail::emptied(const Request& full) {
@@ -81,7 +83,7 @@ Request detail::emptied(const Request& full) {
 }
 
 double detail::least_run_s(const Machine& machine, const Request& request, const Plan& plan) {
-  return weights.block * static_cast<double>(fewest_delivered(placement_of(machine, request, plan)));
+  return least_s(placement_of(machine, request, plan));
 }
 
 double detail::least_run_s(std::uint64_t steps) { return weights.step * static_cast<double>(steps); }
@@ -90,8 +92,8 @@ std::optional<double> detail::estimated_run_s(const Machine& machine, const Requ
                                               double seconds) {
   const Request empty = emptied(request);
   if (too_large_for_dry_runs(machine, empty, plan)) return std::nullopt;
-  if (least_run_s(machine, request, plan) > most_s) return std::nullopt;  // without an engine of its size
   const Placement placement = placement_of(machine, request, plan);
+  if (least_s(placement) > most_s) return std::nullopt;  // without an engine of its size
   double run_s = 0;
   const auto count = [&](std::span<const Message* const> messages) {
     std::uint64_t blocks = 0, bytes = 0;

@@ -18,7 +18,7 @@ Request emptied(const Request& full);
 std::optional<double> estimated_run_s(const Machine& machine, const Request& request, const Plan& plan, double most_s,
                                       double seconds = std::numeric_limits<double>::infinity());
 
-/// What that is at least, without a dry run: for the blocks that must be delivered, or for so many steps.
+/// A lower bound of that, without a dry run: by the blocks that must be delivered, or by a number of steps.
 double least_run_s(const Machine& machine, const Request& request, const Plan& plan);
 double least_run_s(std::uint64_t steps);
 

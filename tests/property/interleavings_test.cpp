@@ -235,7 +235,7 @@ const std::vector<Named>& programs() {
        [] {
          return gate_program(2, {3, 3});
        }},
-      {"the gate for 2 servers, of whom one call is for the first", false,
+      {"the gate for 2 servers, and a call for the first alone", false,
        [] {
          return gate_program(2, {3, 2});
        }},

@@ -56,8 +56,9 @@ std::vector<std::jthread> start_threads(unsigned workers, bool fewer_do, Body bo
 class SerialExecutor final : public Executor {
  public:
   SerialExecutor() : Executor(1, 0) {}
-  using Executor::share;
-  void share(unsigned, const std::function<void(unsigned)>& task) override { task(0); }
+
+ private:
+  void call(unsigned, const std::function<void(unsigned)>& task) override { task(0); }
 };
 
 class ThreadsExecutor final : public Executor {
@@ -71,13 +72,9 @@ class ThreadsExecutor final : public Executor {
 
   unsigned threads() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
 
-  using Executor::share;
-  void share(unsigned called, const std::function<void(unsigned)>& task) override {
-    if (called == 1) return task(0);
-    gate_.call(called, task);
-  }
-
  private:
+  void call(unsigned called, const std::function<void(unsigned)>& task) override { gate_.call(called, task); }
+
   detail::Gate gate_;
   std::vector<std::jthread> threads_;
 };
@@ -96,14 +93,6 @@ class TbbExecutor final : public Executor {
   }
   ~TbbExecutor() noexcept override { release(); }
 
-  using Executor::share;
-  void share(unsigned called, const std::function<void(unsigned)>& task) override {
-    if (called == 1) return task(0);
-    if (threads_ > 1 && !gate_.lent()) borrow();
-    if (threads_ == 1) return task(0);
-    gate_.call(called, task);
-  }
-
   unsigned threads() const noexcept override { return threads_; }
 
   void release() noexcept override {
@@ -114,6 +103,12 @@ class TbbExecutor final : public Executor {
   }
 
  private:
+  void call(unsigned called, const std::function<void(unsigned)>& task) override {
+    if (threads_ > 1 && !gate_.lent()) borrow();
+    if (threads_ == 1) return task(0);
+    gate_.call(called, task);
+  }
+
   double start_ns() const noexcept override {
     if (threads_ == 1) return std::numeric_limits<double>::infinity();
     return gate_.lent() ? 0 : has_lent_ ? later_start : first_start;
@@ -194,9 +189,9 @@ void Executor::run_on(unsigned called, const std::function<void(unsigned)>& task
 
 unsigned Executor::worth(double ns) noexcept {
   if (workers() == 1 || ns < worth_sharing) return 1;
-  const double call = patience_ > 0 ? call_of_spinning : call_of_sleeping;
-  const auto called =
-      static_cast<unsigned>(std::clamp(std::sqrt(ns / call), 2.0, static_cast<double>(workers())));  // least ns / called + call * called
+  const double call_ns = patience_ > 0 ? call_of_spinning : call_of_sleeping;
+  // The fewest nanoseconds of ns / called + call_ns * called.
+  const auto called = static_cast<unsigned>(std::clamp(std::sqrt(ns / call_ns), 2.0, static_cast<double>(workers())));
   const double start = start_ns();
   if (start == 0) return called;
   alone_ns_ += ns;

@@ -128,8 +128,8 @@ class BasicGate {
   const std::uint32_t spins_;
   std::vector<Seat> seats_;  // by worker
   // What a thread needs to join is one cache line; what it writes when it leaves is another.
-  alignas(64) Counter gate_{0};                                                            // the open bit, how many are called and joined
-  typename Atomics::template Plain<std::uint32_t> calls_ = 0;                              // and releases; written while nobody is in
+  alignas(64) Counter gate_{0};                                // the open bit, how many are called and joined
+  typename Atomics::template Plain<std::uint32_t> calls_ = 0;  // counts calls and releases; written while nobody is in
   typename Atomics::template Plain<const std::function<void(unsigned)>*> task_ = nullptr;  // likewise
   typename Atomics::template Atomic<bool> lent_{false};
   alignas(64) Counter left_{0};  // how many of those who joined have returned

@@ -49,7 +49,7 @@ class Executor {
 
   /// Calls task(0) on the calling thread, and task(worker) at most once on each of the workers 1..called-1 that joins before task(0)
   /// returns. For tasks that share their work among the workers that join. called: 1..workers().
-  virtual void share(unsigned called, const std::function<void(unsigned)>& task) = 0;
+  void share(unsigned called, const std::function<void(unsigned)>& task) { called == 1 ? task(0) : call(called, task); }
   void share(const std::function<void(unsigned)>& task) { share(workers(), task); }
 
   /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 50 microseconds, else on one that has
@@ -76,6 +76,8 @@ class Executor {
   Executor(unsigned workers, std::uint32_t patience) : taken_(workers), patience_{patience} {}
 
  private:
+  /// The same for two workers or more.
+  virtual void call(unsigned called, const std::function<void(unsigned)>& task) = 0;
   void run_on(unsigned called, const std::function<void(unsigned)>& task);
 
   std::vector<std::atomic<bool>> taken_;  // the parts of run() that a worker has begun

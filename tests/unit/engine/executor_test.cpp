@@ -135,7 +135,7 @@ TEST_CASE("a call is for its first workers alone, and every part is done also by
   }
 }
 
-TEST_CASE("more work is worth more workers, none of whom costs more than he saves", "[unit]") {
+TEST_CASE("more work is worth more workers, none of which costs more than it saves", "[unit]") {
   const auto executor = make_executor(ExecutorKind::threads, 40);
   unsigned before = 1;
   for (double ns = 1; ns < 1e9; ns *= 1.1) {

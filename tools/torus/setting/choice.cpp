@@ -288,6 +288,10 @@ void choose_together(Setting& setting, std::span<const Algorithm* const> algorit
 
 }  // namespace
 
+void refuse_choice(const RunSpec& spec, std::string_view option, std::string_view value) {
+  if (spec.choose_by) throw InputError(fmt::format("--choose: {} {} leaves nothing to choose; leave out one", option, value));
+}
+
 void choose_algorithms(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
   const bool by_run_time = spec.choose_by == ChooseBy::run_time;
   const auto choose_for = [&](Setting& each, const RunSpec& of_each) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "tools/torus/setting/setting.hpp"
 
@@ -12,5 +13,8 @@ namespace torus::command {
 /// each for itself, or one algorithm for all where that takes less by together_s(). Where nothing is predicted for sizes that differ,
 /// blocks of the mean size count; one that predicts nothing is chosen only where no other is left. Throws InputError.
 void choose_algorithms(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms);
+
+/// Throws InputError where it is asked by what an algorithm is chosen, beside an option that leaves nothing to choose.
+void refuse_choice(const RunSpec& spec, std::string_view option, std::string_view value);
 
 }  // namespace torus::command

@@ -210,8 +210,8 @@ const std::vector<SettingOption>& setting_options() {
        .read = [](RunSpec& spec, Text text) { spec.step_limit_s = parse_real("--step-time", text, 0.1, 1e6, "60"); },
        .decides = false},
       {choice, "choose", "--choose", "model|wall",
-       "which algorithm is taken where none is named: the one of least model time, or of those that are planned soon the one that is "
-       "soonest to run on a host; default model",
+       "which algorithm is taken where none is named: the one of least model time, or the one that is soonest to run on a host; default "
+       "model",
        [](RunSpec& spec, Text text) { spec.choose_by = parse_choose_by(text); }}};
   return options;
 }

@@ -133,10 +133,6 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
   return std::nullopt;
 }
 
-void refuse_choice(const RunSpec& spec, std::string_view option, std::string_view value) {
-  if (spec.choose_by) throw InputError(fmt::format("--choose: {} {} leaves nothing to choose; leave out one", option, value));
-}
-
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms) {
   if (spec.schedule) {
     if (algorithm)

@@ -82,9 +82,6 @@ Machine usual_machine(const RunSpec& spec);
 /// leave open of the machine is what a named algorithm was made for. Throws InputError.
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms);
 
-/// Throws InputError where it is asked by what an algorithm is chosen, beside an option that leaves nothing to choose.
-void refuse_choice(const RunSpec& spec, std::string_view option, std::string_view value);
-
 /// How long the program of a node may take in one step, in seconds.
 double step_limit_of(const Setting& setting);
 

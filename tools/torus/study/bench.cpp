@@ -20,6 +20,7 @@
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/report.hpp"
+#include "tools/torus/setting/choice.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
