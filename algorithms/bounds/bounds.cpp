@@ -358,10 +358,11 @@ double Bounds::model_time_s(const CostModel& cost) const {
       {simple, filling.empty() ? 0 : filling_time_s(*this, cost), points ? broadcast_time_s(*points, steps, route_hops, cost) : 0});
 }
 
-double Bounds::model_time_s(const CostModel& cost, std::uint64_t own) const {
+double Bounds::model_time_s(const CostModel& cost, const Offer& offer) const {
   Bounds raised = *this;
-  raised.steps = std::max(steps, own);
+  raised.steps = std::max(steps, offer.steps);
   raised.route_hops = std::max(route_hops, raised.steps);
+  raised.channel_bytes = std::max(channel_bytes, static_cast<double>(raised.steps) * static_cast<double>(offer.step_bytes));
   raised.points.reset();  // they ask in which step the last node may have heard, and it may have heard before the algorithm ends
   return std::max(model_time_s(cost), raised.model_time_s(cost));
 }

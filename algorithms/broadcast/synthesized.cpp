@@ -82,7 +82,8 @@ const Algorithm synthesized{
               .takes_twists = true},
     .also_requires = also_requires,
     .plan = plan,
-    .offer = [](const Machine& machine, const Request&) { return Offer{.slow = machine.topology.nodes() > 1U << 17U}; },
+    .offer = [](const Machine& machine,
+                const Request& request) { return Offer{.step_bytes = request.bytes, .slow = machine.topology.nodes() > 1U << 17U}; },
 };
 
 }  // namespace

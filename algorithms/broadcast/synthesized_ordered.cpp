@@ -84,7 +84,8 @@ const Algorithm synthesized_ordered{
     .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .ascending_routing = true},
     .also_requires = also_requires,
     .plan = plan,
-    .offer = [](const Machine& machine, const Request&) { return Offer{.slow = machine.topology.nodes() > 1U << 17U}; },
+    .offer = [](const Machine& machine,
+                const Request& request) { return Offer{.step_bytes = request.bytes, .slow = machine.topology.nodes() > 1U << 17U}; },
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ TEST_CASE("no prediction is below its lower bound or its offer, for messages of 
       if (!wrong.empty()) FAIL_CHECK(text_of(machine, request) << ": " << wrong);
       if (algorithm.offer != nullptr && plan.predicts()) {
         CAPTURE(algorithm.name, text_of(machine, request));
-        const std::uint64_t offered = algorithm.offer(machine, request).steps;
-        CHECK(plan.likely_steps() >= offered);
+        const Offer offered = algorithm.offer(machine, request);
+        CHECK(plan.likely_steps() >= offered.steps);
         CostModel cost = machine.cost;
         if (!plan.route_hops) cost.hop_s = 0;
         if (!request.expected_sources) CHECK(plan.model_time_s(cost) >= (1 - 1e-9) * bounds.model_time_s(cost, offered));

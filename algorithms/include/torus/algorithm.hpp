@@ -201,6 +201,7 @@ struct Term {
 /// What is known of an algorithm's plans before one is made.
 struct Offer {
   std::uint64_t steps = 0;  ///< that no plan is under, where that is more than Bounds say
+  Bytes step_bytes = 0;     ///< that pass some channel in each step, at least
   bool slow = false;        ///< planning takes seconds: the command plans it where it is named, or where no other applies
 };
 

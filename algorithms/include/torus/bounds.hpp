@@ -65,8 +65,8 @@ struct Bounds {
   /// more, of an all-reduce and a scan with those of the first node, and also the minimum over the steps R of R steps with the bytes that a
   /// pipeline of R steps needs to fill; else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
-  /// The same of algorithms that take `own` steps at least, for whatever reason.
-  double model_time_s(const CostModel& cost, std::uint64_t own) const;
+  /// The same of the plans of an algorithm that offers so much.
+  double model_time_s(const CostModel& cost, const Offer& offer) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {
     const double bytes_s = channel_time_s.value_or(channel_bytes * cost.byte_s);

@@ -51,6 +51,16 @@ constexpr NodeId long_planning = 64;
 
 double least_gain(const Machine& machine) { return machine.topology.nodes() >= long_planning ? worth_planning : 0; }
 
+/// A run that copies so many blocks takes some milliseconds on a host.
+constexpr std::uint64_t many_blocks = 1'000'000;
+
+/// Where the vector is cut finely, since that takes the least model time, another algorithm may run much sooner.
+std::string word_of_run_time(const Setting& setting) {
+  const std::uint64_t segments = std::uint64_t{setting.plan.segments} * setting.machine.topology.living_nodes();
+  if (!facts_of(setting.request.collective).combines || segments < many_blocks) return "";
+  return fmt::format("; a run combines and copies {} segments or more, and --choose wall takes what runs fastest", grouped(segments));
+}
+
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
                    std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
   std::string text = fmt::format("least predicted model time, {}{}, of {} that apply here", seconds_text(best.time_s),
@@ -65,6 +75,7 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
                         bytes_text(candidate.too_large), bytes_text(setting.memory));
   }
   for (const std::string& why_not : unplanned) text += "; " + why_not;
+  text += word_of_run_time(setting);
   if (!hopeless.empty()) {
     const double gain = least_gain(setting.machine);
     text += fmt::format("; {} {}, and {} not planned", fmt::join(hopeless, ", "),
@@ -132,8 +143,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request, setting.groups_or_null());
     if (takes_long(*algorithm) && best.algorithm != nullptr && best.too_large == 0 && !best.of_mean_size &&
-        bounds->model_time_s(setting.machine.cost, offer_of(*algorithm, setting).steps) >=
-            (1 - least_gain(setting.machine)) * best.time_s) {
+        bounds->model_time_s(setting.machine.cost, offer_of(*algorithm, setting)) >= (1 - least_gain(setting.machine)) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
       return;
