@@ -55,6 +55,24 @@ TEST_CASE("links of rings of two and of complete dimensions are counted once eac
   CHECK(json_of("broadcast --on 3x4m --bytes 8 --every-single-link --algorithms flood")["failure_count"] == 3 * 4 + 3 * 3);
 }
 
+TEST_CASE("links that no group has are no failures", "[conformance]") {
+  for (const auto& [groups, own] : {std::pair("rows", 16), std::pair("axis:0,1", 32), std::pair("slice:2x2", 16)}) {
+    CAPTURE(groups);
+    const Json comparison =
+        json_of(fmt::format("allreduce --on 4x4 --groups {} --every-single-link --algorithms tree-of-broadcast", groups));
+    CHECK(comparison["failure_count"] == own);
+    CHECK(comparison["links_outside"] == 32 - own);
+  }
+  CHECK(json_of(links)["links_outside"] == 0);
+}
+
+TEST_CASE("single failures are compared on the machine that a run takes, or on all", "[conformance]") {
+  const Json one = json_of(links), all = json_of(links + " --all-machines");
+  REQUIRE(one["machines"].size() == 1);
+  CHECK(all["machines"].size() > 1);
+  CHECK(one["machines"][0]["switching"] == "wormhole");
+}
+
 TEST_CASE("each failure has the figures of the run that its name repeats", "[conformance]") {
   const Json comparison = json_of("broadcast --on mesh:3x4 --bytes 1KiB --every-single-link --every-single-node --source 1");
   std::size_t compared = 0;

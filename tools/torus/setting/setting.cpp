@@ -15,6 +15,7 @@
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/pace.hpp"
 #include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
 
@@ -130,6 +131,7 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
   setting.bounds = std::move(held);
   setting.plan_s = made.seconds;
   setting.algorithm = &algorithm;
+  keep_pace(setting, algorithm, cache);
   return std::nullopt;
 }
 

@@ -46,7 +46,7 @@ int run_with_failures(const CompareArguments& arguments) {
     throw InputError(fmt::format("--run '{}': with {} all is run; leave it out", arguments.run, option));
   static_cast<void>(run_sizes(arguments.run, 1));
   return run_single_failures({arguments.collective, arguments.setting, arguments.algorithms, arguments.csv, arguments.every_single_link,
-                              arguments.every_single_node, arguments.json});
+                              arguments.every_single_node, arguments.json, arguments.all_machines});
 }
 
 int run_compare(const CompareArguments& arguments) {

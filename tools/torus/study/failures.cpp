@@ -39,6 +39,15 @@ bool needed(const RunSpec& spec, const Request& request, NodeId node) {
   return named && std::find(request.sources.begin(), request.sources.end(), rank) != request.sources.end();
 }
 
+/// Whether a link lies between two nodes of one group.
+bool in_a_group(const RunSpec& spec, const Link& link) {
+  const NodeId to = *spec.shape.neighbour(link.node, link.dimension, link.hop);
+  const auto has = [&](const Groups& groups) {
+    return groups.group_of(link.node) != Groups::none && groups.group_of(link.node) == groups.group_of(to);
+  };
+  return !spec.groups || has(*spec.groups) || std::any_of(spec.other_classes.begin(), spec.other_classes.end(), has);
+}
+
 class Failing {
  public:
   Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, Study& study)
@@ -51,8 +60,8 @@ class Failing {
                     .map = spec.map,
                     .cases = std::move(cases)} {}
 
-  FailureComparison all() {
-    enter();
+  FailureComparison all(bool all_machines) {
+    enter_machines(all_machines);
     const InterruptsAwaited awaited;  // between runs, too
     for (FailureContest& contest : comparison_.contests) {
       for (FailureRuns& entrant : contest.entrants) {
@@ -104,26 +113,35 @@ class Failing {
     return first;
   }
 
-  /// As in other comparisons: each machine that an algorithm which takes part was made for, and on it all that apply.
-  void enter() {
+  /// Compares on a machine all that live there with a failure, if any does.
+  void enter(Machine machine) {
+    FailureContest contest{std::move(machine), {}, {}};
+    for (const Algorithm* algorithm : algorithms_) {
+      if (auto why_not = refuses_all(contest.machine, *algorithm))
+        contest.left_out.push_back({algorithm, std::move(*why_not)});
+      else
+        contest.entrants.push_back({algorithm, std::nullopt, std::vector<std::optional<FailureRun>>(failures().size())});
+    }
+    if (contest.entrants.empty()) return;
+    comparison_.runs += contest.entrants.size() * (failures().size() + 1);
+    comparison_.contests.push_back(std::move(contest));
+  }
+
+  /// As in other comparisons: the machine that `torus run` takes; where nothing lives there, and where all are asked for, each machine that
+  /// an algorithm which takes part was made for.
+  void enter_machines(bool all_machines) {
+    if (!all_machines) enter(usual_machine(spec_));
+    if (!comparison_.contests.empty()) return;
     std::string refusal;
     for (const Algorithm* made_for : algorithms_) {
       Machine machine = make_machine(spec_, made_for->native);
       const auto known = [&](const FailureContest& contest) { return same_rules(contest.machine, machine); };
       if (std::any_of(comparison_.contests.begin(), comparison_.contests.end(), known)) continue;
-      if (const auto why_not = refuses_all(machine, *made_for)) {
-        if (refusal.empty()) refusal = *why_not;
-        continue;
-      }
-      FailureContest contest{std::move(machine), {}, {}};
-      for (const Algorithm* algorithm : algorithms_) {
-        if (auto why_not = refuses_all(contest.machine, *algorithm))
-          contest.left_out.push_back({algorithm, std::move(*why_not)});
-        else
-          contest.entrants.push_back({algorithm, std::nullopt, std::vector<std::optional<FailureRun>>(failures().size())});
-      }
-      comparison_.runs += contest.entrants.size() * (failures().size() + 1);
-      comparison_.contests.push_back(std::move(contest));
+      const auto why_not = refuses_all(machine, *made_for);
+      if (!why_not)
+        enter(std::move(machine));
+      else if (refusal.empty())
+        refusal = *why_not;
     }
     if (comparison_.contests.empty()) nothing_applies(spec_.collective, spec_.shape.text() + " with a failure", refusal);
   }
@@ -195,6 +213,10 @@ FailureCases single_failures(const RunSpec& spec, bool links, bool nodes) {
   FailureCases cases{links, nodes, {}, {}};
   if (links) {
     for (const Link& link : links_of(shape)) {
+      if (!in_a_group(spec, link)) {
+        ++cases.outside;
+        continue;
+      }
       Faults faults = shape.faults();
       faults.dead_links.push_back(link);
       cases.failures.push_back({"--dead-link " + link_text(link, shape), std::move(faults)});
@@ -288,8 +310,9 @@ int run_single_failures(const FailureArguments& arguments) {
   std::string of = "compare " + arguments.collective;
   if (arguments.links) of += " --every-single-link";
   if (arguments.nodes) of += " --every-single-node";
+  if (arguments.all_machines) of += " --all-machines";
   Study study(of, arguments.setting.typed(), algorithms, arguments.csv);
-  FailureComparison comparison = Failing(spec, std::move(cases), algorithms, study).all();
+  FailureComparison comparison = Failing(spec, std::move(cases), algorithms, study).all(arguments.all_machines);
   study.progress().clear();
   comparison.from_before = study.from_before();
   if (study.failures() > 0) comparison.failure = study.first_failure();

@@ -27,9 +27,10 @@ struct FailureCases {
   bool links = false, nodes = false;
   std::vector<SingleFailure> failures;  ///< links before nodes, each by the rank of a node
   std::vector<std::string> skipped;     ///< nodes that must live, since they are asked for as source or root
+  std::size_t outside = 0;              ///< links that no group has, which are no failures
 };
 
-/// Each link that lives (`links`), each node (`nodes`). Throws InputError where there are more than a hundred thousand.
+/// Each link that lives and is in a group (`links`), each node (`nodes`). Throws InputError where there are more than a hundred thousand.
 FailureCases single_failures(const RunSpec& spec, bool links, bool nodes);
 
 enum class Fate { completed, refused, failed, cut };
@@ -103,7 +104,7 @@ struct FailureArguments {
   TypedOptions setting;
   std::string algorithms = "all";
   std::optional<std::string> csv;
-  bool links = false, nodes = false, json = false;
+  bool links = false, nodes = false, json = false, all_machines = false;
 };
 int run_single_failures(const FailureArguments& arguments);
 

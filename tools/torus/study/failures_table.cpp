@@ -191,6 +191,7 @@ std::string to_table(const FailureComparison& comparison) {
   if (const auto cut = cut_of(cases); !cut.empty())
     text += fmt::format("{} of them cut {} apart: {}\n", grouped(cut.size()), comparison.groups ? "a group" : "the machine", some_of(cut));
   if (!cases.skipped.empty()) text += fmt::format("not a failure, for a source or root must live: {}\n", some_of(cases.skipped));
+  if (cases.outside > 0) text += fmt::format("not a failure, for no group has it: {}\n", counted(cases.outside, "link"));
   text += "\n";
   text += answers(comparison);
   text += "\n";
@@ -214,6 +215,7 @@ Json to_json(const FailureComparison& comparison) {
                {"failure_count", comparison.cases.failures.size()},
                {"cut", cut_of(comparison.cases)},
                {"skipped", comparison.cases.skipped},
+               {"links_outside", comparison.cases.outside},
                {"runs", comparison.runs},
                {"runs_from_before", comparison.from_before},
                {"interrupted", comparison.interrupted()},
