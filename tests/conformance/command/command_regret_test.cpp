@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
@@ -40,6 +41,15 @@ TEST_CASE("the best broadcast is as near the bound as promised, at every size fr
     REQUIRE(ended.status == 0);
     CHECK(worst_of(support::parsed(ended.out)) <= most);
   }
+}
+
+TEST_CASE("with one size the model times stand beside the ratios", "[conformance]") {
+  const std::string one = "regret allgather --on 4x4 --ports 1,2 --bytes 4KiB";
+  const Json rows = support::parsed(support::good(one + " --json").out)["rows"];
+  const std::string table = support::good(one).out;
+  CHECK(table.find("model time\n") != std::string::npos);
+  for (const Json& row : rows) CHECK(table.find(seconds_text(row["sizes"][0]["model_time_s"].get<double>())) != std::string::npos);
+  CHECK(support::good(one + ",8KiB").out.find("worst\n") != std::string::npos);
 }
 
 TEST_CASE("of all collectives no cell is empty, and as many are near the bound as promised", "[conformance]") {

@@ -149,6 +149,7 @@ std::string size_text(Bytes bytes) {
   return text;
 }
 
+/// Of several sizes the worst ratio; of one, which is the worst itself, the model time.
 std::vector<std::string> line_of(const Json& row, const std::vector<Bytes>& sizes) {
   std::vector<std::string> line{row.at("shape").cell()};
   const Json cells = row.at("sizes");
@@ -161,7 +162,10 @@ std::vector<std::string> line_of(const Json& row, const std::vector<Bytes>& size
     line.push_back(here && times_the_bound(cell) > 0 ? fmt::format("{}{:.2f}", limit ? "<" : "", times_the_bound(cell)) : "-");
   }
   const auto worst = row.at("worst").number();
-  line.push_back(worst ? fmt::format("{:.2f}", *worst) : "-");
+  if (sizes.size() == 1 && next == 1)
+    line.push_back(seconds_text(cells.at(0).at("model_time_s").number().value_or(0)));
+  else
+    line.push_back(worst ? fmt::format("{:.2f}", *worst) : "-");
   return line;
 }
 
@@ -184,7 +188,7 @@ std::string to_table(const Regret& regret) {
     if (table.empty()) {
       table.push_back({"shape"});
       for (const Bytes size : regret.sizes) table.back().push_back(size_text(size));
-      table.back().push_back("worst");
+      table.back().push_back(regret.sizes.size() == 1 ? "model time" : "worst");
     }
     table.push_back(line_of(row, regret.sizes));
     for (std::size_t j = 0; j < row.at("sizes").size(); ++j) {
