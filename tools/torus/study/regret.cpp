@@ -13,6 +13,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
