@@ -95,6 +95,7 @@ TEST_CASE("no run takes more than its paper says, and the page of papers has wha
       CAPTURE(word, row.dump());
       if (!row.contains("command")) continue;
       CHECK(row["verdict"] != "more than in the paper");
+      CHECK(row["verdict"] != "a lower bound than the paper's");
       CHECK(row["run"].get<double>() >= row["lower_bound"].get<double>() * (1 - 1e-9));
       ++items;
     }
@@ -118,7 +119,12 @@ TEST_CASE("a paper is found by author, title or year, and its algorithms too", "
   CHECK(sheu.find("Journal of Supercomputing 20(3), 217-241, 2001\n") != std::string::npos);
   CHECK(sheu.find("paper 7, run 5, lower bound 5: less than in the paper\n") != std::string::npos);
   CHECK(sheu.find("paper 4, run 4, lower bound 4: as in the paper\n") != std::string::npos);
+  const std::string wang = command("paper foundations").out;
+  CHECK(wang.find("paper 3, run 4 (steps_lower_bound), lower bound 4: a higher bound than the paper's\n") != std::string::npos);
   CHECK(command("paper 1998").out.find("torus run total-exchange --on 8x8 --algorithm a3") != std::string::npos);
+  const std::string see = "algorithms: tsai-mckinley\n  no items of its own; tsai-mckinley is run by torus paper 'Wang & Tseng'\n";
+  CHECK(command("paper tsai").out.find(see) != std::string::npos);
+  CHECK(command("paper 'wang & tseng'").out == wang);
   CHECK(command("paper sklansky").out.find("algorithms: sklansky\n") != std::string::npos);
   CHECK(command("list sheu").out.find("squeeze-expand") != std::string::npos);
   CHECK(command("list sheu").out.find("wang-tseng ") == std::string::npos);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,10 +49,13 @@ Json run_of(const Claim& claim, Study& study) {
   return to_json(setting, outcome.run);
 }
 
-std::string_view verdict_of(double claimed, double run) {
+/// Where the paper states a bound, the bound here is the figure: a higher one says more.
+std::string_view verdict_of(const Claim& claim, double run) {
   constexpr double rounding = 1e-9;
-  if (std::abs(run - claimed) <= rounding * claimed) return "as in the paper";
-  return run < claimed ? "less than in the paper" : "more than in the paper";
+  if (std::abs(run - claim.claimed) <= rounding * claim.claimed) return "as in the paper";
+  const bool less = run < claim.claimed;
+  if (claim.figure == claim.bound) return less ? "a lower bound than the paper's" : "a higher bound than the paper's";
+  return less ? "less than in the paper" : "more than in the paper";
 }
 
 /// A claim and what its run takes. The one that only says why nothing here shows it has no run.
@@ -65,7 +69,7 @@ Json row_of(const Claim& claim, Study& study) {
               {"claimed", claim.claimed},
               {"run", taken},
               {"lower_bound", figure_of(run, claim.bound)},
-              {"verdict", verdict_of(claim.claimed, taken)}});
+              {"verdict", verdict_of(claim, taken)}});
   return row;
 }
 
@@ -97,9 +101,25 @@ std::string text_of(const Json& row) {
                      row.at("verdict").cell(), row.at("command").cell());
 }
 
+/// Of a paper without items: which papers' items run its algorithms.
+std::string see_text(const Reference& reference) {
+  std::string text;
+  for (const std::string& algorithm : reference.algorithms) {
+    std::set<std::string_view> papers;
+    for (const Claim& claim : claims()) {
+      if (fmt::format("{} ", claim.command).find(fmt::format(" --algorithm {} ", algorithm)) != std::string::npos)
+        papers.insert(claim.paper);
+    }
+    for (const std::string_view paper : papers)
+      text += fmt::format("  no items of its own; {} is run by {} paper '{}'\n", algorithm, program(), paper);
+  }
+  return text;
+}
+
 std::string text_of(const Json& paper, const Reference& reference) {
   std::string text = fmt::format("{}\n  algorithms: {}\n", reference.text(), fmt::join(reference.algorithms, ", "));
   const Json rows = paper.at("claims");
+  if (rows.size() == 0) text += see_text(reference);
   for (std::size_t i = 0; i < rows.size(); ++i) text += text_of(rows.at(i));
   return text;
 }
