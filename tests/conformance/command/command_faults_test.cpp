@@ -27,7 +27,44 @@ TEST_CASE("a run with a fault says what it did and is refused where it shows", "
   CHECK(support::command(run + "random:stall").out.find(" does not run") != std::string::npos);
   const support::Ended nothing = support::command(run + "drop@3000,1");
   CHECK(nothing.status == 1);
-  CHECK(nothing.err == "torus: --fault 'drop@3000,1': there was nothing to strike; --trace shows what nodes send, and when\n");
+  CHECK(nothing.err ==
+        "torus: --fault 'drop@3000,1': there was nothing to strike: node (0,1) sends no message in step 3000; "
+        "--trace shows what nodes send, and when\n");
+}
+
+TEST_CASE("a fault that cannot strike says why", "[conformance]") {
+  const auto why = [](const std::string& line) {
+    const std::string err = support::command("run " + line).err;
+    const std::size_t from = err.find("strike: "), to = err.find("; --trace shows");
+    return from == err.npos || to == err.npos ? err : err.substr(from + 8, to - from - 8);
+  };
+  const std::string rings = "allreduce --on 4x4 --algorithm rings --bytes 1KiB --fault ";
+  CHECK(why(rings + "wrong-neighbour@2,5") ==
+        "node (1,1) sends 4 messages in step 2, and no neighbour to which it sends nothing has a free port");
+  CHECK(why(rings + "wrong-neighbour@2,5:+1") ==
+        "node (1,1) sends 1 message in step 2 through that channel, and no neighbour to which it sends nothing has a free port");
+  CHECK(why(rings + "wrong-neighbour@300,5+") == "no message from there on can be struck like that");
+  CHECK(why(rings + "stall@300,5") == "the program of node (1,1) ends before step 300, or waits there for a message");
+  CHECK(why("allreduce --on 4x4 --algorithm rings --bytes 0 --fault corrupt@2,5") == "node (1,1) sends 2 messages in step 2, and no bytes");
+  CHECK(why("broadcast --on 4 --algorithm flood --segments 1 --bytes 8 --fault swap@0,0") ==
+        "node (0) sends 2 messages in step 0, and no other block of as many bytes arrives");
+  CHECK(why("allreduce --on 4x4x2 --groups axis:0 --dead-link 0:+0 --bytes 64 --fault drop@300,3") ==
+        "node (0,1,1) sends no message in step 300");
+}
+
+TEST_CASE("the channel of a fault is written as that of a dead link", "[conformance]") {
+  const std::string rings = "run allreduce --on 4x4 --algorithm rings --bytes 1KiB --fault ";
+  for (const char* fault : {"drop@2,5:+1", "drop@2,1,1:+1", "drop@2,5,2"}) {
+    CAPTURE(fault);
+    CHECK(support::command(rings + fault).out.find("from (1,1) to (1,2) is dropped (--fault drop@2,5:+1)") != std::string::npos);
+  }
+  CHECK(support::command(rings + "drop@2,5:-0+").out.find("from (1,1) to (0,1) is dropped (--fault drop@2,5:-0)") != std::string::npos);
+  const std::string complete = "run broadcast --on 5c --algorithm flood --bytes 64 --fault ";
+  CHECK(support::command(complete + "drop@0,0:3@0").out.find("from (0) to (3) is dropped (--fault drop@0,0:3@0)") != std::string::npos);
+  CHECK(support::command(rings + "drop@2,5:2@0").err ==
+        "torus: --fault 'drop@2,5:2@0': it must be one living channel of the node; for instance 5:+0\n");
+  CHECK(support::command("run broadcast --on mesh:4 --fault drop@0,3:+0").err ==
+        "torus: --fault 'drop@0,3:+0': it must be one living channel of the node; for instance 3:-0\n");
 }
 
 TEST_CASE("a fault that brings a program messages out of turn ends the run, not the command", "[conformance]") {
@@ -51,9 +88,10 @@ TEST_CASE("a fault that brings a program messages out of turn ends the run, not 
 }
 
 TEST_CASE("a fault that is written wrong is wrong usage", "[conformance]") {
-  for (const char* fault : {"drop",    "drop@",    "drop@1",     "drop@1,",     "drop@1,16", "drop@1,1,4",        "drop@1,1,1,1", "drop+",
-                            "drop@+",  "drop@1+",  "drop@1,1++", "drop@1,1,+",  "drop@x,1",  "dorp@1,1",          "@1,1",         "''",
-                            "random:", "random:x", "stall@0,1",  "stall@1,1,1", "drop@-1,1", "drop@99999999999,1"}) {
+  for (const char* fault : {"drop",    "drop@",    "drop@1",      "drop@1,",     "drop@1,16",    "drop@1,1,4",        "drop@1,1,1,1",
+                            "drop+",   "drop@+",   "drop@1+",     "drop@1,1++",  "drop@1,1,+",   "drop@x,1",          "dorp@1,1",
+                            "@1,1",    "''",       "drop@1,1:+2", "drop@1,1:",   "drop@1,16:+0", "drop@:+0",          "drop@1,1:+0;2:+0",
+                            "random:", "random:x", "stall@0,1",   "stall@1,1,1", "drop@-1,1",    "drop@99999999999,1"}) {
     const support::Ended ended = support::command(std::string("run broadcast --on 4x4 --algorithm flood --fault ") + fault);
     CAPTURE(fault, ended.err);
     CHECK(ended.status == 2);

@@ -17,7 +17,9 @@
 #include <torus/session.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/model/channel.hpp"
 #include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/random.hpp"
 
@@ -26,8 +28,8 @@ namespace {
 
 [[noreturn]] void refuse_fault(const std::string& text) {
   throw InputError(
-      fmt::format("--fault '{}': it must be KIND@step,node or KIND@step,node,channel, with a rank and the number of a channel of "
-                  "the node, and a + at the end where the fault may strike later, too; or random, or random:KIND; for instance drop@2,5",
+      fmt::format("--fault '{}': it must be KIND@step,node with a rank, or KIND@step,node:channel as --dead-link writes it, and a + at the "
+                  "end where the fault may strike later, too; or random, or random:KIND; for instance drop@2,5 or drop@2,5:+0",
                   text));
 }
 
@@ -40,12 +42,28 @@ FaultKind parse_kind(const std::string& word) {
   throw InputError(fmt::format("--fault '{}': a fault must be {}, or random{}", word, fmt::join(names, ", "), did_you_mean(word, names)));
 }
 
-std::uint64_t whole(const std::string& text, const std::string& part, std::uint64_t max, const char* what) {
+std::uint64_t whole(const std::string& text, std::string_view part, std::uint64_t max, const char* what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
   if (part.empty() || error != std::errc{} || end != part.data() + part.size()) refuse_fault(text);
   if (value > max) throw InputError(fmt::format("--fault '{}': {} {} must be 0 to {}", text, what, value, max));
   return value;
+}
+
+/// `5:+0`: the message's sender and its first channel.
+void parse_channel(Fault& fault, const std::string& text, std::string_view part, const Topology& topology) {
+  const std::vector<Link> links = parse_links("--fault", part, topology);
+  const Link& link = links.front();
+  std::vector<std::string> there;
+  topology.each_link(link.node, [&](Dimension d, std::int32_t hop, NodeId) {
+    there.push_back(link_text({link.node, d, hop}, topology));
+    if (d == link.dimension && hop == link.hop) fault.channel = static_cast<std::uint32_t>(topology.slot(d, hop));
+  });
+  if (links.size() != 1 || !fault.channel) {
+    throw InputError(fmt::format("--fault '{}': it must be one living channel of the node{}", text,
+                                 there.empty() ? ", which has none" : fmt::format("; for instance {}", there.front())));
+  }
+  fault.node = link.node;
 }
 
 constexpr std::size_t most_copies = std::size_t{1} << 20U;
@@ -64,21 +82,25 @@ struct Copy {
 };
 using Copies = std::map<Copy, std::size_t>;  // and the hash of its bytes
 
+/// Runs a setting by one thread, and does not verify it.
+void run_watched(const Setting& setting, Watcher& watcher, const std::optional<Fault>& fault, const std::atomic<bool>& stop) {
+  Member member = member_of(setting);
+  member.watchers = {&watcher};
+  SessionOptions options = options_of(setting);
+  options.executor = ExecutorKind::serial;
+  options.threads = 1;
+  options.verify = false;
+  options.fault = fault;
+  options.stop = &stop;
+  static_cast<void>(run_session(setting.whole(), {&member, 1}, options));
+}
+
 /// The copies of some blocks after each step from `from` on.
 class History : public Watcher {
  public:
-  /// Runs a setting by one thread.
   History(const Setting& setting, const std::optional<Fault>& fault, const std::vector<BlockId>& blocks, Step from)
       : blocks_{blocks}, from_{from}, nodes_{setting.whole().topology.nodes()} {
-    Member member = member_of(setting);
-    member.watchers = {this};
-    SessionOptions options = options_of(setting);
-    options.executor = ExecutorKind::serial;
-    options.threads = 1;
-    options.verify = false;
-    options.fault = fault;
-    options.stop = &too_many_;
-    static_cast<void>(run_session(setting.whole(), {&member, 1}, options));
+    run_watched(setting, *this, fault, too_many_);
   }
 
   void begin(const TraceHeader&, const Engine& engine) override { engine_ = &engine; }
@@ -138,6 +160,42 @@ std::vector<Copy> difference(const Copies& a, const Copies& b) {
   add(b, a, false);
   return differ;
 }
+
+/// Of several classes of groups the one of a node, alone; none where all are one.
+std::optional<Setting> class_with(const Setting& setting, NodeId node) {
+  if (setting.others.empty()) return std::nullopt;
+  for (const Setting* each : setting.classes()) {
+    if (each->groups->group_of(node) == Groups::none) continue;
+    Setting alone = *each;
+    alone.others.clear();
+    return alone;
+  }
+  return std::nullopt;
+}
+
+/// Counts the messages that a fault could strike, in a run that stops at the fault's step.
+class Candidates : public Watcher {
+ public:
+  Candidates(const Setting& setting, const Fault& fault) : fault_{fault}, topology_{setting.whole().topology} {
+    run_watched(setting, *this, std::nullopt, done_);
+  }
+
+  void step(const StepSends& sends) override {
+    if (sends.step >= fault_.step) done_ = true;
+    if (sends.step != fault_.step) return;
+    count_ = static_cast<std::uint64_t>(std::count_if(sends.messages.begin(), sends.messages.end(), [&](const Message* m) {
+      return m->source() == fault_.node && (!fault_.channel || in_slot_of(topology_, m->route().front()) == *fault_.channel);
+    }));
+  }
+
+  std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  const Fault& fault_;
+  const Topology& topology_;
+  std::atomic<bool> done_ = false;
+  std::uint64_t count_ = 0;
+};
 
 class Follower {
  public:
@@ -254,20 +312,20 @@ Fault parse_fault(const std::string& text, const Setting& setting) {
   Fault fault;
   fault.kind = parse_kind(text.substr(0, at));
   if (at == std::string::npos) refuse_fault(text);
-  std::vector<std::string> parts{""};
   fault.exact = !text.ends_with('+');
-  for (const char c : text.substr(at + 1, text.size() - at - (fault.exact ? 1 : 2))) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  if (parts.size() < 2 || parts.size() > 3) refuse_fault(text);
+  const std::string place = text.substr(at + 1, text.size() - at - (fault.exact ? 1 : 2));
+  const std::vector<std::string_view> parts = split(place, ',');
   fault.step = static_cast<Step>(whole(text, parts[0], std::numeric_limits<std::int32_t>::max(), "step"));
-  fault.node = static_cast<NodeId>(whole(text, parts[1], topology.nodes() - 1, "node"));
-  if (parts.size() == 3) {
-    const auto slots = static_cast<std::uint64_t>(std::max(1, topology.channel_slots()));
-    fault.channel = static_cast<std::uint32_t>(whole(text, parts[2], slots - 1, "channel"));
+  if (parts.size() < 2) refuse_fault(text);
+  if (place.find(':') != place.npos) {
+    parse_channel(fault, text, std::string_view(place).substr(parts[0].size() + 1), topology);
+  } else {
+    if (parts.size() > 3) refuse_fault(text);
+    fault.node = static_cast<NodeId>(whole(text, parts[1], topology.nodes() - 1, "node"));
+    if (parts.size() == 3) {
+      const auto slots = static_cast<std::uint64_t>(std::max(1, topology.channel_slots()));
+      fault.channel = static_cast<std::uint32_t>(whole(text, parts[2], slots - 1, "channel"));
+    }
   }
   if (fault.kind == FaultKind::stall && ((fault.step == 0 && fault.exact) || fault.channel))
     throw InputError(
@@ -276,9 +334,13 @@ Fault parse_fault(const std::string& text, const Setting& setting) {
   return fault;
 }
 
-std::string fault_text(const Fault& fault) {
-  return fmt::format("{}@{},{}{}{}", name(fault.kind), fault.step, fault.node, fault.channel ? fmt::format(",{}", *fault.channel) : "",
-                     fault.exact ? "" : "+");
+std::string fault_text(const Fault& fault, const Topology& topology) {
+  std::string place = fmt::format("{}", fault.node);
+  topology.each_link(fault.node, [&](Dimension d, std::int32_t hop, NodeId) {
+    if (fault.channel && static_cast<std::uint32_t>(topology.slot(d, hop)) == *fault.channel)
+      place = link_text({fault.node, d, hop}, topology);
+  });
+  return fmt::format("{}@{},{}{}", name(fault.kind), fault.step, place, fault.exact ? "" : "+");
 }
 
 Fault as_struck(Fault fault, const FaultRecord& record) {
@@ -286,6 +348,20 @@ Fault as_struck(Fault fault, const FaultRecord& record) {
   fault.node = record.node;
   fault.exact = true;
   return fault;
+}
+
+std::string why_nothing_struck(const Setting& setting, const Fault& fault) {
+  if (!fault.exact) return "no message from there on can be struck like that";
+  if (const auto alone = class_with(setting, fault.node)) return why_nothing_struck(*alone, fault);
+  const std::string node = node_text(setting.whole().topology, fault.node);
+  if (fault.kind == FaultKind::stall)
+    return fmt::format("the program of node {} ends before step {}, or waits there for a message", node, fault.step);
+  const std::uint64_t count = Candidates(setting, fault).count();
+  const std::string sent = fmt::format("node {} sends {} in step {}{}", node, count == 0 ? "no message" : counted(count, "message"),
+                                       fault.step, fault.channel ? " through that channel" : "");
+  if (count == 0) return sent;
+  if (fault.kind == FaultKind::wrong_neighbour) return sent + ", and no neighbour to which it sends nothing has a free port";
+  return sent + (fault.kind == FaultKind::swap ? ", and no other block of as many bytes arrives" : ", and no bytes");
 }
 
 Fault random_fault(FaultKind kind, const Setting& setting, std::uint64_t seed) {
@@ -312,14 +388,7 @@ Harmless why_harmless(const Setting& setting, const Fault& fault, const FaultRec
     case FaultKind::truncate:
     case FaultKind::swap: break;
   }
-  if (!setting.others.empty()) {  // it struck in one of the classes
-    for (const Setting* each : setting.classes()) {
-      if (each->groups->group_of(record.node) == Groups::none) continue;
-      Setting alone = *each;
-      alone.others.clear();
-      return why_harmless(alone, fault, record);
-    }
-  }
+  if (const auto alone = class_with(setting, record.node)) return why_harmless(*alone, fault, record);
   if (record.changed.empty()) {
     return {"same bytes",
             fault.kind == FaultKind::swap ? "the two blocks have the same bytes" : "the bytes that are lost were zeros already"};

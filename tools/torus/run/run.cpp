@@ -117,8 +117,8 @@ int run(const RunArguments& arguments) {
       if (!struck && std::string_view(error.what()).find(", node ") != std::string_view::npos)
         throw RunError(blamed(setting, error.what()));
       if (!struck) throw;
-      throw RunError(
-          fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text, fault_text(as_struck(*options.fault, *struck))));
+      throw RunError(fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text,
+                                 fault_text(as_struck(*options.fault, *struck), setting.whole().topology)));
     }
   }();
   std::optional<std::string>& failure = run.check.failure;
@@ -130,11 +130,12 @@ int run(const RunArguments& arguments) {
   StruckFault injected;
   if (struck) {
     const Fault fault = as_struck(*options.fault, *struck);
-    injected.option = fault_text(fault);
+    injected.option = fault_text(fault, setting.whole().topology);
     if (run.result.verified && !failure && !run.interrupted) injected.harmless = why_harmless(setting, fault, *struck).text;
   }
   if (options.fault && !run.result.fault && !failure && !run.interrupted) {
-    failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
+    failure = fmt::format("--fault '{}': there was nothing to strike: {}; --trace shows what nodes send, and when", *arguments.fault,
+                          why_nothing_struck(setting, *options.fault));
   }
   if (failure && run.result.wrong) {
     if (const auto cause = cause_of(setting, run.result)) *failure += "; " + *cause;
@@ -187,7 +188,7 @@ Command describe_run(RunArguments& arguments) {
   command.add_output("--view", ".html", &arguments.view, "write a page that plays the run in any browser to this file");
   command.add("--digest", "HEX", &arguments.digest, "fail unless the trace digest is this one");
   command.add("--fault", "random|FAULT", &arguments.fault,
-              "inject a fault: KIND@step,node[,channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
+              "inject a fault: KIND@step,node[:channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
               "truncate, swap, wrong-neighbour, late, stall");
   command.add("--judge", "", &arguments.judge,
               "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");

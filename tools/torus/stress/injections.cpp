@@ -191,7 +191,7 @@ struct Struck {
 };
 
 std::string command_of(const Setting& setting, const Fault& fault) {
-  return fmt::format("{} --fault {}", command_line(setting), fault_text(fault));
+  return fmt::format("{} --fault {}", command_line(setting), fault_text(fault, setting.whole().topology));
 }
 
 Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_do) {
