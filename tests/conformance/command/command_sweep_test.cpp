@@ -44,6 +44,21 @@ const std::string grid = "sweep broadcast --on 4x4x4,25x25,32x32 --bytes 64,4KiB
 
 }  // namespace
 
+TEST_CASE("the last column of a sweep says which variant ran", "[conformance]") {
+  const support::Folder folder;
+  REQUIRE(command("sweep broadcast --on 8x8x8 --bytes 64 --algorithms wang-tseng,mst,tsai-mckinley --csv " + folder.file("s.csv")).status ==
+          0);
+  REQUIRE(command("sweep broadcast --on 8x8x8 --bytes 64 --algorithms wang-tseng --variant plain --csv " + folder.file("p.csv")).status ==
+          0);
+  const auto table = support::table_of_csv(support::text_of_file(folder.file("s.csv")));
+  CHECK(table.front().back() == "variant");
+  std::set<std::string> said;
+  for (const std::vector<std::string>& row : table) said.insert(row.back());
+  CHECK(said.contains("trimmed"));
+  CHECK(said.contains(""));  // of tsai-mckinley, which has no variants
+  CHECK(support::table_of_csv(support::text_of_file(folder.file("p.csv"))).back().back() == "plain");
+}
+
 TEST_CASE("a sweep has a row, as a run reports it, for every combination that applies", "[conformance]") {
   const support::Folder folder;
   const support::Ended ended =

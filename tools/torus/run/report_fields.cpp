@@ -103,6 +103,10 @@ template <class T>
 Value predicted(Of of, T&& value) {
   return of.plan.predicts() ? Json(std::forward<T>(value)) : Json();
 }
+Value variant(const Plan& plan) {
+  const auto found = std::ranges::find(plan.notes, "variant", [](const auto& note) { return std::string_view(note.first); });
+  return found != plan.notes.end() ? Value(found->second) : std::nullopt;
+}
 bool combines(Of of) { return facts_of(of.request.collective).combines; }
 bool exchanges(Of of) { return of.request.collective == Collective::total_exchange; }
 Bandwidth bandwidth(Of of, double s) { return bandwidth_of(of.request, of.machine.topology.nodes(), s); }
@@ -273,6 +277,8 @@ constexpr std::array fields{
                 "with `--fault`, where it struck: `step`, `node`, `text`, `option` (repeats it), `harmless` (why)"},
     ReportField{"failure", some, scalar, [](Of of) -> Value { return of.run.check.failure ? Value(*of.run.check.failure) : std::nullopt; },
                 "what is not right"},
+    ReportField{"variant", some, scalar, [](Of of) -> Value { return variant(of.plan); },
+                "which variant of the algorithm ran, where it has several"},
 };
 
 }  // namespace
