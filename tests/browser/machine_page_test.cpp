@@ -528,6 +528,18 @@ TEST_CASE("two runs play on one clock, of steps or of model time", "[browser]") 
   });
 }
 
+TEST_CASE("the large button covers no caption", "[browser]") {
+  const Folder folder;
+  viewed(folder, "broadcast --on 4x4 --algorithm flood");
+  REQUIRE(command("view " + folder.file("t.jsonl") + " " + folder.file("t.jsonl") + " -o " + folder.file("page.html")).status == 0);
+  in_each_window(folder.file("page.html"), [](Browser& b) {
+    CHECK(b.value("$('big_play').hidden") == false);
+    CHECK(b.value("(p => Array.from(document.querySelectorAll('.run figcaption'), c => c.getBoundingClientRect()).every(c => "
+                  "c.right <= p.left || p.right <= c.left || c.bottom <= p.top || p.bottom <= c.top))"
+                  "($('big_play').getBoundingClientRect())") == true);
+  });
+}
+
 TEST_CASE("a page of two runs says in which parts of machine and request they differ", "[browser]") {
   const auto b = browser();
   if (!b) return;
@@ -546,13 +558,16 @@ TEST_CASE("a page of two runs says in which parts of machine and request they di
   CHECK(differences(traced("b", "broadcast --on 8x8 --algorithm mst --ports 1 --ts 2us --bytes 4KiB")) ==
         "Machine: ports 4 and 1; T_s 1 us and 2 us. Request: the same.");
   CHECK(differences(traced("c", "broadcast --on 8x8 --algorithm mst --ports 4 --bytes 4KiB")) == "Machine: the same. Request: the same.");
-  CHECK(differences(traced("d", "allreduce --on 8x8 --groups rows --algorithm ring --switching wormhole --bytes 64"))
-            .find("groups all nodes and rows") != std::string::npos);
+  const std::string of_collectives =
+      differences(traced("d", "allreduce --on 8x8 --groups rows --algorithm ring --switching wormhole --bytes 64"));
+  CHECK(of_collectives.find("groups all nodes and rows") != std::string::npos);
+  CHECK(of_collectives.find("sources") == std::string::npos);  // an all-reduce has none
   // What a text leaves out differs, too.
   CHECK(differences(traced("e", "broadcast --on 8x8 --algorithm mst --ports 4 --bytes 4KiB --source 9")) ==
         "Machine: the same. Request: sources (0,0) and (1,1).");
   CHECK(b->complaints == std::vector<std::string>{});
   b->open(viewed(folder, "broadcast --on 8x8"));
+  CHECK(b->text("#facts").find("; 1 source, ") != std::string::npos);
   CHECK(b->value("$('differences').hidden") == true);
 }
 
@@ -569,6 +584,7 @@ TEST_CASE("two runs in other groups are called by them, and so does the page say
        {Case{"4x4", "rows", "columns", "rows: rings|columns: rings", "groups rows and columns"},
         Case{"2x4x3", "axis:1", "axis:0,2", "axis:1: rings|axis:0,2: rings", "groups axis:1 and axis:0,2"},
         Case{"4x4", "rows", "slice:2x2", "rows: rings|4 groups: rings", "groups rows and 4 groups"},
+        Case{"2x4x3", "axis:2", "columns", "axis:2: rings|axis:0: rings", "groups axis:2 and axis:0"},
         Case{"4x4", "slice:2x2", "slice:1x4", "4 groups: rings|rows: rings", "groups 4 groups and rows"},
         Case{"4x4", "slice:2x2", "stride:2x2", "first: rings|second: rings", "other groups"},
         Case{"1x4", "rows", "columns", "all nodes: rings|4 groups: rings", "groups all nodes and 4 groups"},

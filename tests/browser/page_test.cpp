@@ -374,7 +374,9 @@ TEST_CASE("the page of a failed run opens where a rule is broken, in red", "[bro
   REQUIRE(ended.status == 1);
   b->open(folder.file("page.html"));
   CHECK(b->value("state.time === last_time") == true);
-  CHECK(b->text("#where") == "step 1: 1 message breaks a rule at node (1,1)");
+  CHECK(b->text("#where") == "step 1: 1 message breaks a rule at node (1,1); the step is not carried out");
+  CHECK(b->text("#scale") == "1 violation, not carried out");
+  CHECK(b->text("#idle") == "");
   CHECK(ended.err.find(b->text("#verdict .bad").substr(4)) != std::string::npos);  // behind the cross
   CHECK(b->text("#verdict code").find(" run allreduce --on mesh:4x4 --algorithm two-hops ") != std::string::npos);
   CHECK(b->value("$('illegal_key').hidden") == false);
@@ -384,7 +386,19 @@ TEST_CASE("the page of a failed run opens where a rule is broken, in red", "[bro
       " for (let i = 0; i < d.length; i += 4) n += d[i] === 200 && d[i + 1] === 16 && d[i + 2] === 46; return n; })($('torus0'))";
   CHECK(b->value("$('big_play').hidden") == true);
   CHECK(b->value(reds) > 100);
+  const std::string red_bar =
+      "(c => { const d = c.getContext('2d').getImageData(c.width - 20, 0, 20, c.height).data; let n = 0;"
+      " for (let i = 0; i < d.length; i += 4) n += d[i] === 200 && d[i + 1] === 16 && d[i + 2] === 46; return n; })($('strip'))";
+  CHECK(b->value(red_bar) > 0);
   b->key("ArrowLeft");
   CHECK(b->value(reds) == 0);
+  CHECK(b->text("#idle").find(" of 48 channels idle") != std::string::npos);
+  // Of one port two messages break three rules: there are as many violations as the first line says.
+  const support::Ended both = support::run_program(
+      TORUS_MISTAKES_PROGRAM, {.arguments = support::words("run allreduce --on 4x4 --bytes 64 --ports 1 --algorithm contention --view " +
+                                                           folder.file("two.html"))});
+  CHECK(both.err.find("(and 2 more in that step)") != std::string::npos);
+  b->open(folder.file("two.html"));
+  CHECK(b->text("#where") == "step 1: 3 violations, by 2 messages at 2 nodes; the step is not carried out");
   CHECK(b->complaints == std::vector<std::string>{});
 }

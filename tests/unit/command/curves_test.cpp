@@ -44,6 +44,13 @@ TEST_CASE("two curves cross where their lines meet, between logarithms", "[unit]
   CHECK(crossings_of(charts[0], TimeKind::wall).empty());
 }
 
+TEST_CASE("a chart says how many sources there are, where there are any to choose", "[unit]") {
+  for (const auto& [count, words] : {std::pair("0", "packet"), {"1", "packet"}, {"5", "packet, 5 sources"}}) {
+    const std::string table = "collective,shape,algorithm,bytes,model_time_s,switching,source_count\nallreduce,8x8,rings,16,1e-6,packet,";
+    CHECK(curves_of(table + count + "\n").at(0).machine == words);
+  }
+}
+
 TEST_CASE("nothing, 0 bytes, stands a factor of two before the smallest size", "[unit]") {
   const auto charts = curves_of(head + row("a", 0, "1e-6") + row("a", 1024, "4e-6") + row("b", 0, "4e-6") + row("b", 1024, "1e-6"));
   const auto crossings = crossings_of(charts[0], TimeKind::model);

@@ -30,7 +30,7 @@ std::string machine_of(const std::map<std::string_view, std::string_view>& value
     const auto seconds = real_number(value.at(column));
     if (seconds && (*seconds > 0 || cost != std::string_view("T_h"))) text += fmt::format(", {} {}{}", cost, seconds_text(*seconds), of);
   }
-  if (value.at("source_count") != "1") add("source_count", "{} sources");
+  if (value.at("source_count") != "1" && value.at("source_count") != "0") add("source_count", "{} sources");
   return text;
 }
 

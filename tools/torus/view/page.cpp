@@ -89,18 +89,20 @@ std::string View::data() {
             {"segments", header_.segments},
             {"block_bytes", header_.block_bytes},
             {"seed", header_.seed},
-            {"source_count", header_.sources.size()},
             {"steps", steps_},
             {"busy_steps", busy_steps_},
             {"messages", total_.messages},
             {"hops", total_.hops},
             {"bytes", total_.bytes}};
+  const bool exchanges = facts_.carries_bytes() && !facts_.combines && !header_.sources.empty();
+  if (facts_.names_sources() || exchanges) head["source_count"] = header_.sources.size();
   head.update(page_facts(header_, groups_.nodes_of(header_.sources)));
   head["left_out"] = left_out_ ? Json(*left_out_) : Json();
   if (const auto failed = failure()) {
     head["verdict"] = {{"ok", false}, {"text", failed->text}};
     head["failure"] = {{"illegal", failed->illegal}, {"time", failed->step}, {"messages", failed->messages}, {"nodes", failed->nodes}};
     if (failed->command) head["failure"]["command"] = *failed->command;
+    if (failed->command) head["failure"]["violations"] = failed->violations;
   } else if (judge_) {
     head["verdict"] = {{"ok", true}, {"text", "legal and complete"}};
   }

@@ -353,6 +353,7 @@ void View::fail(std::string text, std::string command, const RunResult& result) 
   settle();
   failure_ = {std::move(text), std::move(command)};
   failure_->step = sums_.size();
+  failure_->violations = result.violations_found;
   for (const Violation& violation : result.violations) {
     if (failure_->nodes.empty() || failure_->nodes.back() != violation.node) failure_->nodes.push_back(violation.node);
     if (left_out_) continue;

@@ -99,6 +99,7 @@ class View {
     std::optional<std::string> command;      // that repeats it; none: it is of a trace
     std::vector<std::size_t> messages = {};  // that break a rule
     std::vector<NodeId> nodes = {};          // where one is broken, or which lack something
+    std::uint64_t violations = 0;            // of a run: in the step that it did not carry out; of messages and nodes the first are known
     std::size_t step = 0;                    // of those with messages, from 1: where it failed; 0: before them
     bool illegal = true;                     // false: something is missing
   };

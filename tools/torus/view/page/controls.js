@@ -167,7 +167,7 @@ function asked_text() {
   if (wants === "nodes") return "";
   const segments = counted(data.segments, "segment") + (data.collective === "reduce-scatter" ? " a node" : "") + ", blocks of " + bytes_text(data.block_bytes) + "; ";
   if (wants === "contributors") return (data.reduction ? data.reduction + ", " : "") + segments;
-  return counted(data.source_count, T.source_word(data.collective)) + (data.groups ? " a group" : "") + ", " + segments;
+  return (data.source_count === undefined ? "" : counted(data.source_count, T.source_word(data.collective)) + (data.groups ? " a group" : "") + ", ") + segments;
 }
 function machine_text({data, shape}) {
   const parts = [counted(data.nodes, "node"), ...(data.groups ? [groups_text({data, shape})] : []), data.switching, counted(data.ports, "port"), "contention " + data.contention];

@@ -37,10 +37,13 @@ function draw_pictures() {
 const loads_of_run = run => run.loads = run.loads || (run.data.map ? T.loads_of_channels(run.shape, Array.from(run.data.map.load.keys()).filter(c => run.data.map.load[c] > 0), c => run.data.map.load[c], 8)
                                                                    : T.loads_of(run.shape, run.messages, 0, run.messages.count, 8));
 const used_channels = loads => loads.histogram.reduce((a, b) => a + b, 0);
+// A run does not carry out the step in which a rule is broken.
+const broke_off = (run, time) => Boolean(run.data.failure && run.data.failure.violations && time === run.data.failure.time);
 const idle_text = (run, loads) => T.grouped(run.data.channels - used_channels(loads)) + " of " + counted(run.data.channels, "channel") + " idle";
 // Where one of two runs is, and what its channels carry: at the start and at the end, in all.
 function now_text(run, time, busy) {
   const i = time - 1, {by_step, data} = run, begins = data.together ? data.together.begins : 0, done = !busy && time === run.last_time;
+  if (broke_off(run, time)) return "step " + T.grouped(by_step.step[i]) + ": " + not_carried_out(run);
   if (time === 0 || done) {
     const loads = loads_of_run(run), takes = T.model_time_text(data, run.model_times);
     return (time > 0 ? "done after " : begins > 0 ? "begins at step " + T.grouped(begins) + "; " : "") + counted(data.steps, "step") + (takes && ", " + takes) +
@@ -49,6 +52,8 @@ function now_text(run, time, busy) {
   return "step " + T.grouped(by_step.step[i]) + " of " + T.grouped(begins + data.steps) + ": " +
          (busy ? counted(by_step.messages[i], "message") + ", " + bytes_text(by_step.bytes[i]) + (by_step.fullest ? ", fullest channel " + bytes_text(by_step.fullest[i]) : "") : "no messages");
 }
+
+const not_carried_out = ({data}) => counted(data.failure.violations, "violation") + ", not carried out";
 
 // How many channels carry up to a tenth of the fullest one's bytes, up to two tenths, ..
 function draw_histogram(loads) {
@@ -68,7 +73,6 @@ function draw_histogram(loads) {
   g.fillText("0", 0, high + 28);
   g.textAlign = "right";
   if (loads.busiest.length > 0) g.fillText(bytes_text(loads.busiest[0].bytes), wide, high + 28);
-  $("idle").textContent = idle_text(runs[0], loads);
 }
 
 // The nodes that have no channel of a map: at the end of a line, or dead.
@@ -85,7 +89,9 @@ function draw_loads() {
   } else {
     loads = loads_of_run(runs[0]);
   }
-  $("scale").textContent = loads.most > 0 ? "yellow: " + bytes_text(loads.most) : "nothing carried";
+  const refused = step && broke_off(runs[0], state.time);
+  $("scale").textContent = refused ? not_carried_out(runs[0]) : loads.most > 0 ? "yellow: " + bytes_text(loads.most) : "nothing carried";
+  $("idle").textContent = refused ? "" : idle_text(runs[0], loads);
   const zoom = Math.max(1, Math.min(8, Math.floor(150 / layout.columns), Math.floor(150 / layout.rows)));
   const wide = Math.min(330, layout.columns * zoom), empty = dark() ? [20, 23, 27] : [255, 255, 255], none = dark() ? [59, 67, 76] : [201, 208, 216];
   const paints = new Map([[0, empty]]);  // by bytes, of which there are few
@@ -205,20 +211,20 @@ function draw_strip() {
       g.restore();
     });
   }
-  const bars = (values, paint, from, height, sign) => {
+  const bars = (values, paint, from, height, sign, run) => {
     const columns = T.bars_of(values, width - start), w = (width - start) / columns.length;
     let most = 0;
     for (const value of columns) most = Math.max(most, value);
-    g.fillStyle = paint;
     columns.forEach((value, i) => {
       const h = most > 0 ? value / most * height : 0;
+      g.fillStyle = i + 1 === columns.length && broke_off(run, values.length) ? p.dead : paint;
       g.fillRect(start + i * w, sign > 0 ? from - h : from, w > 3 ? w - 1 : w, h);
     });
   };
   // Of two runs the bytes of each: the bars of the second hang from the middle.
   const bytes = r => moments.slice(1).map(({times, busy}) => (busy[r] ? runs[r].by_step.bytes[times[r] - 1] : 0));
-  bars(two ? bytes(0) : by_step.bytes, p.route, middle, middle - top, 1);
-  bars(two ? bytes(1) : by_step.messages, p.control, middle + 1, bottom - middle - 1, -1);
+  bars(two ? bytes(0) : by_step.bytes, p.route, middle, middle - top, 1, runs[0]);
+  bars(two ? bytes(1) : by_step.messages, p.control, middle + 1, bottom - middle - 1, -1, runs[two ? 1 : 0]);
   g.fillStyle = p.ink;
   g.font = "11px system-ui, sans-serif";
   g.fillText(two ? "first" : "bytes", 2, middle - 4);
@@ -237,8 +243,10 @@ function where_text() {
   if (failure && state.time === failure.time && failure.nodes.length > 0) {
     const illegal = failure.messages.length, broken = failure.nodes.length;
     if (!failure.illegal) return "after step " + T.grouped(by_step.step[i]) + ": " + (broken === 1 ? "node " + shape.name(failure.nodes[0]) + " lacks" : counted(broken, "node") + " lack") + " some of what " + (broken === 1 ? "it is" : "they are") + " to have";
-    return "step " + T.grouped(by_step.step[i]) + ": " + (illegal > 0 ? counted(illegal, "message") + (illegal === 1 ? " breaks" : " break") + " a rule"
-                                                                      : "a rule is broken") + " at " + (broken === 1 ? "node " + shape.name(failure.nodes[0]) : counted(broken, "node"));
+    // Of a run's violations the first thousand name their nodes and messages; a trace has one.
+    const {violations} = failure, by = illegal > 0 ? counted(illegal, "message") : "", at = " at " + (broken === 1 ? "node " + shape.name(failure.nodes[0]) : counted(broken, "node"));
+    return "step " + T.grouped(by_step.step[i]) + ": " + (violations > 1000 ? counted(violations, "violation") : violations > 1 ? counted(violations, "violation") + (by && ", by " + by) + at
+           : (by ? by + (illegal === 1 ? " breaks" : " break") + " a rule" : "a rule is broken") + at) + (violations ? "; the step is not carried out" : "");
   }
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
          counted(by_step.messages[i], "message") + ", " + counted(by_step.hops[i], "hop") + ", " + bytes_text(by_step.bytes[i]) +

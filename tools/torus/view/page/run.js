@@ -311,14 +311,14 @@ function colour(share) {
   return ramp[i].map((c, j) => Math.round(c + (ramp[i + 1][j] - c) * t));
 }
 
-// "rows", "columns" or "axis:0,2", as --groups has them; of others how many there are.
+// "rows" or "columns" of two dimensions, "axis:0,2" of more, as --groups has them; of others how many there are.
 function groups_name({data, shape}) {
   const {groups, coordinate, k} = shape, dimensions = Array.from({length: k}, (_, d) => d);
   if (!data.groups) return "all nodes";
   const alike = (group, d) => group.every(node => coordinate(node, d) === coordinate(group[0], d)), along = dimensions.filter(d => !alike(groups[0], d));
   const nodes = along.reduce((product, d) => product * shape.extents[d], 1);
   if (along.length === 0 || !groups.every(group => group.length === nodes && dimensions.every(d => along.includes(d) || alike(group, d)))) return grouped(groups.length) + " groups";
-  const name = along.length > 1 ? "axis:" + along.join() : along[0] === k - 1 ? "rows" : along[0] === 0 ? "columns" : "axis:" + along[0];
+  const name = along.length > 1 ? "axis:" + along.join() : k > 2 ? "axis:" + along[0] : along[0] === k - 1 ? "rows" : "columns";
   return groups.length * nodes < shape.nodes ? grouped(groups.length) + " of the " + name : name;
 }
 // What two runs are called on their page: the algorithm, after what else they differ in.
@@ -340,7 +340,7 @@ function differences_text(runs) {
               ["dead nodes", ({data, shape}) => list(data.dead_nodes.map(shape.name), "dead nodes"), of_data("dead_nodes")], ["dead links", links("dead_links"), of_data("dead_links")],
               ["slow links", links("slow_links"), of_data("slow_links")],
               ["T_s", seconds("start_up")], ["T_c", seconds("byte")], ["T_h", seconds("hop")], ["T_g", seconds("combine")]],
-    Request: [["collective", of_data("collective")], ["sources", ({data, shape, sources}) => list([...sources].sort((a, b) => a - b).map(shape.name), "sources", data.nodes)],
+    Request: [["collective", of_data("collective")], ["sources", ({data, shape, sources}) => (runs.some(run => run.data.source_count === undefined) ? "" : list([...sources].sort((a, b) => a - b).map(shape.name), "sources", data.nodes))],
               ["groups", groups_name, ({data}) => data.groups && data.groups + " " + data.ranks], ["ranks", ({data}) => (data.ranks && !data.groups ? "mapped" : "as the nodes"), ({data}) => (data.groups ? "" : String(data.ranks || ""))],
               ["blocks", ({data}) => grouped(data.block_bytes) + " B"], ["segments", ({data}) => grouped(data.segments)], ["reduction", ({data}) => data.reduction || "none"]]};
   const texts = Object.entries(parts).map(([what, all]) => {
