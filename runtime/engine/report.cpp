@@ -154,7 +154,9 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                                 bytes_text(result.memory_bytes), result.processes > 1 ? " of all" : ""));
   if (result.buffered) rows.emplace_back("buffered", buffered_text(*result.buffered));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
-  if (result.error_ulp) rows.emplace_back("rounding", fmt::format("largest error {:.4g} ulp of the exact result", *result.error_ulp));
+  if (result.error_ulp)
+    rows.emplace_back("rounding", fmt::format("largest error {:.4g} ulp of the exact result, or of a sum's smallest contribution if larger",
+                                              *result.error_ulp));
   if (result.fault) rows.emplace_back("fault", result.fault->text);
   rows.emplace_back("verdict", failure           ? "FAILED: " + *failure
                                : result.verified ? result.error_ulp
