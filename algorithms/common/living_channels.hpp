@@ -44,6 +44,7 @@ class LivingChannels {
     for (std::uint32_t channel = first_[node]; channel < first_[node + 1]; ++channel) f(channel);
   }
   std::uint32_t count_of(NodeId node) const noexcept { return first_[node + 1] - first_[node]; }
+  std::uint32_t first_of(NodeId node) const noexcept { return first_[node]; }
 
  private:
   std::vector<Channel> channels_;

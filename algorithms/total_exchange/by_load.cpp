@@ -10,10 +10,13 @@
 /// list of the least model time is taken. An exchange of blocks of one size has the same lists whatever that is. A block of no bytes, of a
 /// request with sizes, is not sent.
 ///
-/// Machine  packet, any ports; any shape, twisted or with holes, up to 512 nodes, scatter and gather up to 1024. Equal blocks on a whole
-///          machine: up to 256 nodes, on rings alone, where others are near the bound and planned at once, up to 64.
+/// An exchange of more than 512 nodes has too many blocks for a list: its ways are a table of next hops, and in a step the channels that
+/// work bring what waits for them (next_hops.hpp).
+///
+/// Machine  packet, any ports; any shape, twisted or with holes, scatter and gather up to 1024 nodes. Equal blocks on a whole machine: up
+///          to 256 nodes, on rings alone, where others are near the bound and planned at once, up to 64.
 /// Steps    as many as the list has; bytes and steps are known after planning.   Header  none.
-/// Memory   16 bytes a hop of a block, shared by all nodes.
+/// Memory   16 bytes a hop of a block, shared by all nodes; of large exchanges: see next_hops.hpp.
 /// Source   this project; the ways: ways.hpp.
 
 #include <algorithm>
@@ -34,6 +37,7 @@
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/total_exchange/next_hops.hpp"
 #include "algorithms/total_exchange/ways.hpp"
 
 namespace torus::total_exchange::by_load {
@@ -280,14 +284,16 @@ std::shared_ptr<const EqualBlocks> equal_blocks(const Machine& machine) {
   return std::make_shared<const EqualBlocks>(machine, request);
 }
 
+/// Whether the exchange has too many blocks for a list.
+bool takes_next_hops(const Machine& machine, const Request& request) {
+  return request.collective == Collective::total_exchange && machine.topology.nodes() > most_nodes;
+}
+
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const bool exchange = request.collective == Collective::total_exchange;
-  const bool alike = !request.sizes && topology.whole() && !topology.twisted();
-  const NodeId most = !exchange            ? most_nodes_around_root
-                      : !alike             ? most_nodes
-                      : is_torus(topology) ? most_nodes_on_rings
-                                           : most_nodes_alike;
+  if (exchange && (request.sizes || !topology.whole() || topology.twisted())) return std::nullopt;
+  const NodeId most = !exchange ? most_nodes_around_root : is_torus(topology) ? most_nodes_on_rings : most_nodes_alike;
   if (topology.nodes() <= most) return std::nullopt;
   return Refusal{Refusal::About::shape, topology.text(),
                  "by-load plays all blocks through, here of at most " + std::to_string(most) + " nodes",
@@ -295,6 +301,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 }
 
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (takes_next_hops(machine, request)) return plan_by_next_hops(machine, request, cache);
   Plan plan;
   const auto take = [&](const Blocks& blocks, const Rule& rule, Step steps, ByteSum bytes) {
     auto schedule = std::make_shared<const Schedule>(blocks.schedule(rule));
@@ -320,6 +327,8 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   return plan;
 }
 
+Bytes planning_bytes(const Machine& machine) { return machine.topology.nodes() > most_nodes ? next_hops_bytes(machine) : 0; }
+
 constexpr Algorithm by_load(Collective collective, std::string_view shapes, const Idea& idea) {
   return {.name = "by-load",
           .collective = collective,
@@ -330,7 +339,9 @@ constexpr Algorithm by_load(Collective collective, std::string_view shapes, cons
           .native = {.switching = Switching::packet},
           .needs = {.lives_with_holes = true, .takes_twists = true},
           .also_requires = also_requires,
-          .plan = plan};
+          .plan = plan,
+          .offer = [](const Machine& machine, const Request& request) { return Offer{.slow = takes_next_hops(machine, request)}; },
+          .planning_bytes = collective == Collective::total_exchange ? planning_bytes : nullptr};
 }
 
 constexpr std::string_view then =
@@ -338,7 +349,7 @@ constexpr std::string_view then =
     "bytes than a budget allows.";
 
 constexpr Algorithm exchange = by_load(
-                        Collective::total_exchange, "any, up to 512 nodes; of equal blocks, whole, up to 256, on rings alone 64",
+                        Collective::total_exchange, "any; of equal blocks, whole, up to 256 nodes, on rings alone 64",
                         {.first =
                              "Before the run every block gets a shortest way around dead links and nodes, the emptiest of all for what "
                              "the other blocks put on the channels and ports.",

@@ -4,7 +4,10 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "algorithms/common/living_channels.hpp"
+#include "algorithms/total_exchange/next_hops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"
@@ -58,6 +61,14 @@ Topology with_holes(std::mt19937_64& random, const char* shape, std::uint32_t li
   }
 }
 
+/// by-load as it plans more than 512 nodes, on any machine.
+Algorithm by_next_hops() {
+  Algorithm algorithm = by_load();
+  algorithm.also_requires = nullptr;
+  algorithm.plan = total_exchange::plan_by_next_hops;
+  return algorithm;
+}
+
 }  // namespace
 
 TEST_CASE("by-load sends no block of no bytes", "[conformance]") {
@@ -107,5 +118,53 @@ TEST_CASE("few ports and sizes that differ come near the bound", "[conformance]"
       const Blocks blocks = blocks_of(Topology(shape), ports, exchange(sizes, 1 << 24));
       CHECK(blocks.planned <= most * blocks.bound);
     }
+  }
+}
+
+TEST_CASE("next hops lead every block over a shortest way, as predicted, on any machine", "[conformance]") {
+  const Algorithm algorithm = by_next_hops();
+  std::mt19937_64 random(support::seed());
+  std::vector<Topology> shapes{Topology{"1"}, Topology{"2"}, Topology{"2m"}, Topology{"2x4t"}, Topology{"4x8t"}, Topology{"3cx4m"}};
+  for (int turn = 0; turn < 12; ++turn) shapes.push_back(support::random_topology(random, 60));
+  for (const Topology& whole : shapes) {
+    Topology topology = whole;
+    try {
+      topology = whole.with_faults(support::random_faults(random, whole, 3, 2, 1));
+    } catch (const InputError&) {  // cut apart, or twice the same
+    }
+    const int most = std::max(1, static_cast<int>(topology.max_ports()));
+    for (const int ports : {1, std::min(2, most), most}) {
+      const auto switching = static_cast<Switching>(support::random_below(random, 3));
+      const Machine machine(topology, ports, switching);
+      for (const char* sizes : {static_cast<const char*>(nullptr), "zipf:1", "zeros:0.7"}) {
+        CAPTURE(topology.text(), topology.faults().dead_links.size(), topology.faults().dead_nodes.size(), ports, name(switching),
+                sizes == nullptr ? "equal" : sizes, support::seed());
+        const Request request = exchange(sizes, support::random_below(random, 2) == 0 ? 24 : 4096);
+        const support::Judged judged = support::judged(algorithm, machine, request);
+        CHECK(judged.complaint == "");
+        if (sizes != nullptr) continue;
+        std::uint64_t farthest = 0, hops = 0;
+        for (NodeId node = 0; node < topology.nodes(); ++node) {
+          if (!topology.living(node)) continue;
+          for (const std::int32_t far : living_hops(topology, node)) {
+            farthest = std::max(farthest, static_cast<std::uint64_t>(std::max(0, far)));
+            hops += static_cast<std::uint64_t>(std::max(0, far));
+          }
+        }
+        CHECK(judged.run.result.bytes_delivered == hops * request.bytes);
+        if (ports == most && request.bytes == 24) CHECK(judged.run.result.steps == farthest);
+      }
+    }
+  }
+  CHECK(torus::run(algorithm, Machine(Topology("4x4")), exchange("zeros:1")).result.messages == 0);
+}
+
+TEST_CASE("next hops spread the blocks over channels and steps", "[conformance]") {
+  for (const auto& [shape, ports, most] :
+       {std::tuple("16x16", 1, 1.3), {"16x16", 4, 1.45}, {"6x6x6", 2, 1.3}, {"6x6x6", 6, 1.75}, {"mesh:16x16", 1, 1.8}}) {
+    const Machine machine(Topology(shape), ports, Switching::packet);
+    const Request request = exchange(nullptr, 1 << 20);
+    CAPTURE(shape, ports);
+    CHECK(make_plan(by_next_hops(), machine, request).channel_bytes <= most * lower_bounds(machine, request).channel_bytes);
   }
 }
