@@ -10,7 +10,7 @@
 /// free, its sender has the sum, register 1 of its receiver is empty, and register 0 of its receiver is no longer needed for an interval
 /// that ends there. A long vector is cut into S segments, each of which does the same q steps after the one before: then no channel and no
 /// port has two messages in steps that are equal modulo q.
-/// Machine  packet (single hops), any ports, no channel shared; any shape, twisted or with holes, up to a size.
+/// Machine  packet (single hops), any ports, no channel shared; any shape, twisted or with holes.
 /// Memory   2 vectors a node. Tables of about 50 bytes a message.   Header  none.
 /// Steps    T + q (S-1). T is as found: at most the sum over the halvings of the farthest ways.
 /// Bytes    m / S in each busy step, in the long run q m.
@@ -232,7 +232,6 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  if (auto refusal = too_large_to_pack("sklansky", machine.topology)) return refusal;
   return too_many_chunks("sklansky", machine.topology, request, 2);
 }
 
@@ -244,7 +243,7 @@ constexpr Algorithm scan{
     .name = "sklansky",
     .collective = Collective::scan,
     .source = "Sklansky 1960: the halves; their trees and times are ours",
-    .shapes = "any, up to 1024 nodes and 8192 channels",
+    .shapes = "any",
     .steps = "T + q (S-1): T as found for one of S segments, q from one to the next",
     .idea = {.first = "The ranks are halved again and again, down to single nodes; the last node of each lower half then knows the sum of "
                       "its half, and tells it to all nodes of the upper half, the smallest halves first.",
@@ -258,6 +257,7 @@ constexpr Algorithm scan{
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,
+    .offer = [](const Machine& machine, const Request&) { return Offer{.slow = !small_enough_to_pack(machine.topology)}; },
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 /// All-reduce: both, where that is faster than over a root, as for short vectors.
 ///
 /// Machine  packet (single hops), no channel shared; all ports, between all nodes any ports. Tori of any extents and up to 8 dimensions
-///          of more than one node; or any topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and
-///          the root, and so the trees.
+///          of more than one node; or any topology, over a root up to a size, with dead links and nodes too. All nodes know the machine,
+///          its holes and the root, and so the trees. Large machines are searched with larger chunks.
 /// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N P bytes a node, P
 ///          the pieces of a block.
 /// Steps    over a root H + K - 1, H the height of the trees; all-reduce twice as many. Multi-node broadcast with C blocks a channel and
@@ -111,6 +111,14 @@ Bytes closed_form_planning_bytes(const Machine& machine) {
   return closed_form_bytes(machine.topology) + WayUp::table_bytes(machine.topology, closed_form_shares(machine.topology));
 }
 
+std::optional<Refusal> refuses_rounds(const Machine& machine, const Request& request) {
+  const std::uint32_t chunk = request.parameters.whole("chunk"), least = least_chunk(machine);
+  if (chunk == 0 || chunk >= least) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(chunk),
+                 "tree-packing searches so large a machine with " + std::to_string(least) + " blocks or more a channel and step",
+                 std::to_string(least), "chunk"};
+}
+
 std::optional<Refusal> refuses_packing(const Machine& machine, const Request& request) {
   if (auto refusal = too_large_to_pack("tree-packing", machine.topology)) return refusal;
   if (request.parameters.whole("segments") > 0 && few_ports(machine)) {
@@ -201,7 +209,7 @@ Plan plan_allreduce(const Machine& machine, const Request& request, PlanCache& c
 Bytes packing_planning_bytes(const Machine& machine) {
   return packing_bytes(machine) + WayUp::table_bytes(machine.topology, most_packed_trees(machine));
 }
-Bytes rounds_planning_bytes(const Machine& machine) { return packed_gather_bytes(machine.topology); }
+Bytes rounds_planning_bytes(const Machine& machine) { return packed_gather_bytes(machine.topology, BlockOwners::ranks); }
 
 constexpr std::array chunk_alone{parameter::chunk};
 constexpr std::array both_parameters{rooted_flow_parameters[0], parameter::chunk};
@@ -229,6 +237,13 @@ constexpr Algorithm trees{
     .also_requires = refuses_closed_form,
     .plan = plan_closed_form,
     .planning_bytes = closed_form_planning_bytes};
+
+/// A large machine is searched where no other algorithm applies.
+Offer offer_rounds(const Machine& machine, const Request& request) {
+  Offer offer = offer_to_all(machine, request);
+  offer.slow = !small_enough_to_pack(machine.topology);
+  return offer;
+}
 
 constexpr Algorithm tree_packing(Collective collective, int ports, std::string_view source, std::string_view steps, const Idea& idea,
                                  std::span<const Parameter> parameters, Planner plan, Offer (*offer)(const Machine&, const Request&),
@@ -270,25 +285,31 @@ constexpr Algorithm packing_allreduce = [] {
        .good = "The trees fill the narrowest cut up and down, so that long vectors come near what a way over one node allows, "
                "also on damaged machines."},
       both_parameters, plan_allreduce, offer_to_and_fro,  // also between all nodes: an owner is as far from the others
-      [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
+      [](const Machine& machine) {
+        return packing_planning_bytes(machine) + packed_gather_bytes(machine.topology, BlockOwners::balanced_vector);
+      });
   allreduce.former_names = former_names;
   return allreduce;
 }();
-constexpr Algorithm packing_reduce_scatter = tree_packing(
-    Collective::reduce_scatter, 1, of_rounds, about,
+constexpr Algorithm in_rounds(Collective collective, const Idea& idea) {
+  Algorithm rounds = tree_packing(collective, 1, of_rounds, about, idea, chunk_alone, plan_gather, offer_rounds, rounds_planning_bytes);
+  rounds.shapes = "any";
+  rounds.also_requires = refuses_rounds;
+  return rounds;
+}
+constexpr Algorithm packing_reduce_scatter = in_rounds(
+    Collective::reduce_scatter,
     {.first = "A search grows a tree for each owner, all of them step by step at the same time; in each step a matching fills as many "
               "channels as it can.",
      .then = "The messages go up the trees, in the reverse order of the steps, and every node adds its part on the way to the owner.",
      .good = "In nearly every step nearly every channel carries what some owner lacks, also around dead links and nodes, where no closed "
-             "form fits."},
-    chunk_alone, plan_gather, offer_to_all, rounds_planning_bytes);
-constexpr Algorithm packing_all_gather = tree_packing(
-    Collective::multinode_broadcast, 1, of_rounds, about,
+             "form fits."});
+constexpr Algorithm packing_all_gather = in_rounds(
+    Collective::multinode_broadcast,
     {.first = "A search grows a tree for the block of each node, all of them step by step at the same time; in each step a matching gives "
               "as many channels as it can a block that the node behind lacks.",
      .then = "The messages follow that schedule, a few blocks on a channel in a step.",
-     .good = "In nearly every step nearly every channel brings a new block, also around dead links and nodes, where no closed form fits."},
-    chunk_alone, plan_gather, offer_to_all, rounds_planning_bytes);
+     .good = "In nearly every step nearly every channel brings a new block, also around dead links and nodes, where no closed form fits."});
 
 }  // namespace
 

@@ -152,7 +152,8 @@ std::uint32_t most_packed_trees(const Machine& machine) noexcept;
 /// Memory that packed_trees() takes at most.
 Bytes packing_bytes(const Machine& machine);
 
-/// Refuses machines that take too long to search.
+/// Whether a search of a machine takes about a second at most; a refusal of those that take longer.
+bool small_enough_to_pack(const Topology& topology) noexcept;
 std::optional<Refusal> too_large_to_pack(std::string_view algorithm, const Topology& topology);
 
 }  // namespace torus

@@ -27,6 +27,8 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t most_arcs = 8192;  // of a packing with copies
+constexpr NodeId most_nodes = 1024;
+constexpr std::uint64_t most_channels = 8192;
 
 /// The trees while they grow, and the flows that tell whether they can be completed.
 class TreeGrowth {
@@ -273,17 +275,17 @@ Bytes packing_bytes(const Machine& machine) {
          topology.nodes() * (of_a_node + static_cast<Bytes>(topology.channel_slots()) * most);
 }
 
+bool small_enough_to_pack(const Topology& topology) noexcept {
+  return topology.nodes() <= packing::most_nodes &&
+         std::uint64_t{topology.nodes()} * static_cast<std::uint64_t>(topology.max_ports()) <= packing::most_channels;
+}
+
 std::optional<Refusal> too_large_to_pack(std::string_view algorithm, const Topology& topology) {
-  constexpr NodeId most_nodes = 1024;
-  constexpr std::uint64_t most_channels = 8192;
-  const auto fits = [](const Topology& t) {
-    return t.nodes() <= most_nodes && std::uint64_t{t.nodes()} * static_cast<std::uint64_t>(t.max_ports()) <= most_channels;
-  };
-  if (fits(topology)) return std::nullopt;
+  if (small_enough_to_pack(topology)) return std::nullopt;
   return Refusal{Refusal::About::shape, topology.text(),
-                 std::string(algorithm) + " searches machines of up to " + std::to_string(most_nodes) + " nodes and " +
-                     std::to_string(most_channels) + " channels",
-                 smaller(topology, fits).text()};
+                 std::string(algorithm) + " searches machines of up to " + std::to_string(packing::most_nodes) + " nodes and " +
+                     std::to_string(packing::most_channels) + " channels",
+                 smaller(topology, small_enough_to_pack).text()};
 }
 
 }  // namespace torus

@@ -13,6 +13,7 @@
 #include "algorithms/common/link_capacities.hpp"
 #include "algorithms/common/living_channels.hpp"
 #include "algorithms/search/round_search.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 
 namespace torus::reduction {
 namespace {
@@ -163,9 +164,10 @@ std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, 
     return 2 * all <= farthest;  // the distance counts, not the blocks
   };
   constexpr std::uint32_t most_chunk_in_pieces = 16;
-  for (std::uint32_t chunk = 1; !try_chunk(chunk); chunk *= 2) {
+  const std::uint32_t least = least_chunk(machine);
+  for (std::uint32_t chunk = least; !try_chunk(chunk); chunk *= 2) {
   }
-  for (std::uint32_t chunk = 3; chunk <= most_chunk_in_pieces; ++chunk) {
+  for (std::uint32_t chunk = std::max(3U, least); chunk <= most_chunk_in_pieces; ++chunk) {
     if (!std::has_single_bit(chunk)) try_chunk(chunk);
   }
   const auto sooner = [](const PaceChoice& a, const PaceChoice& b) {
@@ -184,7 +186,8 @@ std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners) {
   constexpr NodeId most_tried = 256;
   const auto all = static_cast<std::uint32_t>(owners_of(owners, machine.topology).size());
   std::vector<TriedPace> tried;
-  for (std::uint32_t chunk = 1; chunk < all; chunk *= machine.topology.nodes() <= most_tried ? 2U : 32U) {
+  const std::uint32_t factor = machine.topology.nodes() <= most_tried ? 2 : small_enough_to_pack(machine.topology) ? 32 : 128;
+  for (std::uint32_t chunk = least_chunk(machine); chunk < all; chunk *= factor) {
     const PackedGather packed(machine, {chunk, 1}, owners);
     tried.push_back({{chunk, 1}, packed.steps(), packed.load().channel});
   }
@@ -193,10 +196,19 @@ std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners) {
   return tried;
 }
 
+// A small chunk takes many steps, and in each all channels are looked at; where nodes have all ports, channels are not matched.
+std::uint32_t least_chunk(const Machine& machine) {
+  const Topology& topology = machine.topology;
+  if (small_enough_to_pack(topology)) return 1;
+  const std::uint64_t channels = std::uint64_t{topology.nodes()} * static_cast<std::uint64_t>(topology.max_ports());
+  const std::uint64_t chunk = std::bit_ceil(channels / (few_ports(machine) ? 512 : 4096));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk, topology.living_nodes()));
+}
+
 // A delivery is in two lists of steps while they are searched, and in two tables while they are made.
-Bytes packed_gather_bytes(const Topology& topology) {
+Bytes packed_gather_bytes(const Topology& topology, BlockOwners owners) {
   const auto nodes = Bytes{topology.nodes()};
-  const Bytes most_blocks = (nodes + nodes / 2) * most_pieces(topology);
+  const Bytes most_blocks = (nodes + (owners == BlockOwners::balanced_vector ? nodes / 2 : 0)) * most_pieces(topology);
   return nodes * most_blocks * (4 * sizeof(RoundSearch::Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
 }
 

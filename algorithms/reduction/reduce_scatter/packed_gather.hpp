@@ -68,14 +68,17 @@ struct PaceChoice {
 std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, Bytes block);
 
 /// Where nodes have fewer ports than channels: what searches of whole blocks found with a chunk of 1, some between, and all blocks. They
-/// serve all sizes of blocks.
+/// serve all sizes of blocks. On large machines the least chunk and all blocks.
 struct TriedPace {
   GatherPace pace;
   std::uint64_t steps, channel;  ///< channel: blocks on the fullest ones, summed over the steps
 };
 std::vector<TriedPace> tried_paces(const Machine& machine, BlockOwners owners);
 
+/// The least chunk that is searched: 1, on large machines more, so that the search takes seconds.
+std::uint32_t least_chunk(const Machine& machine);
+
 /// Memory that PackedGather::pack() takes at most.
-Bytes packed_gather_bytes(const Topology& topology);
+Bytes packed_gather_bytes(const Topology& topology, BlockOwners owners);
 
 }  // namespace torus::reduction

@@ -1,7 +1,11 @@
 // No cell is empty: every collective has an algorithm on every machine, with any ports and switching, with twists, dead links and dead
 // nodes.
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <torus/catalogue.hpp>
@@ -79,7 +83,8 @@ TEST_CASE("every collective has an algorithm on every small shape, with any port
 TEST_CASE("every collective has an algorithm around holes, with any ports and switching", "[conformance]") {
   std::mt19937_64 random(support::seed());
   for (int turn = 0; turn < 24; ++turn) check_taken(with_holes(random, support::random_topology(random, 150)));
-  for (const char* shape : {"6x6", "mesh:8x8", "4x4x8t", "3x6t", "6x6c", "8x8x8", "mesh:16x32"})
+  for (const char* shape : {"6x6", "mesh:8x8", "4x4x8t", "3x6t", "6x6c", "8x8x8", "mesh:16x32", "40x40", "mesh:33x33", "12x12x12",
+                            "8x16x16t", "mesh:64x64", "40x40c"})
     check_taken(with_holes(random, Topology::parse(shape)));
 }
 
@@ -95,5 +100,47 @@ TEST_CASE("in every cell drawn some algorithm is legal, complete and as predicte
       CAPTURE(topology.text(), algorithm.name, name(request.collective), machine.ports, name(machine.switching), support::seed());
       CHECK(support::judged(algorithm, machine, request).complaint == "");
     });
+  }
+}
+
+TEST_CASE("above 1024 nodes what is drawn around holes and on twists is complete and as predicted", "[conformance]") {
+  support::Share share(16);
+  if (!share.takes_turn()) return;
+  std::mt19937_64 random(support::seed());
+  const auto drawn = [&](const auto& list) { return list[support::random_below(random, std::size(list))]; };
+  const Topology whole = Topology::parse(drawn(std::array{"33x32", "mesh:33x32", "11x10x10", "8x8x17m", "8x8x16t", "36x30c"}));
+  const Topology topology = with_holes(random, whole);
+  const int ports = drawn(std::array{1, 2, 3, static_cast<int>(topology.max_ports())});
+  const Machine machine(topology, ports, static_cast<Switching>(support::random_below(random, 3)));
+  const Collective collective = drawn(std::array{Collective::multinode_broadcast, Collective::reduce_scatter, Collective::total_exchange});
+  const Request request = support::request_of_living(topology, collective, 4);
+  const Algorithm& algorithm =
+      *find_algorithm(collective, collective == Collective::total_exchange ? std::string_view("by-load") : "tree-packing");
+  CAPTURE(topology.text(), topology.faults().dead_links.size(), topology.faults().dead_nodes.size(), name(collective), ports,
+          name(machine.switching), support::seed());
+  if (const auto why = refuses(algorithm, machine, request)) {
+    CHECK(topology.whole());  // equal blocks on a whole machine have other exchanges
+    return;
+  }
+  const Run run = torus::run(algorithm, machine, request);
+  CHECK(support::complaint(run) == "");
+  CHECK(run.result.verified);
+}
+
+TEST_CASE("a large machine is searched last, and not with single blocks", "[conformance]") {
+  for (const Collective collective : {Collective::multinode_broadcast, Collective::reduce_scatter}) {
+    const Algorithm& algorithm = *find_algorithm(collective, "tree-packing");
+    for (const char* shape : {"40x40", "16x16x16", "200c"}) {
+      const Machine machine(Topology::parse(shape), 1, Switching::packet);
+      Request request = support::request_of_living(machine.topology, collective, 64);
+      CAPTURE(shape, name(collective));
+      CHECK(algorithm.offer(machine, request).slow);
+      request.parameters.set("chunk", 1);
+      const auto refusal = refuses(algorithm, machine, request);
+      REQUIRE(refusal);
+      request.parameters.set("chunk", std::string_view(refusal->fix));
+      CHECK(!refuses(algorithm, machine, request));
+    }
+    CHECK(!algorithm.offer(Machine(Topology::parse("32x32"), 1, Switching::packet), {}).slow);
   }
 }

@@ -269,7 +269,7 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:2x2x4"},
       {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
       {"list machines", "write torus list --machines"},
-      {"run scan --on mesh:40x40 --dead-link 0:+1", "no algorithm applies"},
+      {"run allgather --on 40x40 --dead-link 0:+1 --ports 1 --chunk 1", "no algorithm applies"},
       {"list swath --machines", "--machine 'swath': it must be tpu-v4, "},
       {"list --machines --on 4x4", "--machines: it lists machines; leave out the rest"},
       {"run allreduce --op plus", "operator 'plus': it must be sum, min, max, xor, prod, and, or"},
