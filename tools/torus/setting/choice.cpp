@@ -179,7 +179,10 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   }
   for (const Algorithm* algorithm : longer) consider(algorithm);
   for (const Algorithm* algorithm : slow) {
-    if (setting.algorithm == nullptr) consider(algorithm);
+    if (setting.algorithm == nullptr) {  // it may take as long as if it were named
+      setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
+      consider(algorithm);
+    }
     if (algorithm == setting.algorithm) continue;
     ++applicable;
     unplanned.push_back(fmt::format("{} was not planned: here that takes seconds, and --algorithm asks for it", algorithm->name));
